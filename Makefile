@@ -1,0 +1,41 @@
+# Everything sets itself up: a fresh machine needs Python 3.11+ with venv, and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: help test check bench lint format clean
+
+help:
+	@echo "make test    all tests (about ten minutes on two cores)"
+	@echo "make check   lint, types and the fast tests"
+	@echo "make bench   the timing tables"
+	@echo "make format  let ruff tidy the code"
+	@echo "make clean   remove the virtual environment and caches"
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[all,dev]"
+	@touch $@
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --warnings=false 2>/dev/null || $(BIN)/pyright
+
+check: lint
+	$(BIN)/python -m pytest -m "not slow" -n 2
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist benchmarks/build

@@ -1,0 +1,313 @@
+"""The controller: a robot model, a configuration, and one tick at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ur_admittance import faults
+from ur_admittance.config import Config
+from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
+from ur_admittance.kernel import bits, layout
+from ur_admittance.kernel.compile import announced
+from ur_admittance.kernel.tick import STOPPED_NOW, WRONG_Q, WRONG_WRENCH, update
+from ur_admittance.model import RobotModel
+from ur_admittance.packing import pack, repack
+from ur_admittance.transforms import as_numbers, as_transform, transform
+
+TRACE_SECONDS = 2.0
+MODES = ("inactive", "active", "holding", "stopped", "leaving")
+_COMPILED = hasattr(update, "overloads")
+
+
+@dataclass(frozen=True)
+class Event:
+    """A fault at the moment it began."""
+
+    name: str
+    time: float  # s since activation
+    value: float  # what was seen
+    limit: float  # what is allowed
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why the arm was stopped or held, and the last two seconds before it."""
+
+    time: float  # s since activation
+    reasons: tuple[str, ...]  # names from `faults.FAULTS`
+    words: str
+    trace: np.ndarray  # output records, oldest first
+
+
+@dataclass(frozen=True)
+class Change:
+    """What `Controller.set` did."""
+
+    values: Mapping[str, tuple[Any, Any]]  # name -> (before, now)
+    recomputed: tuple[str, ...]  # parts of the params record that were made anew
+    ramp_seconds: float  # how long the gains take to get there, s
+
+
+class Controller:
+    """Turns joint positions and a wrench into joint commands, one tick at a time.
+
+    >>> controller = Controller(RobotModel.ur("ur5e"), Config.preset("hand-guiding"))
+    >>> controller.activate(q)
+    >>> out = controller.update(q, wrench, dt)
+    >>> out["qd"], out["q_ref"]
+
+    One controller belongs to one thread. `update` never raises for what a sensor or a robot may send (NaN, stale
+    samples, odd times): it holds or stops, and says so in `out["status"]`. It does raise for a caller's mistake, such
+    as an array of the wrong length, and then nothing has changed.
+    """
+
+    def __init__(self, model: RobotModel, config: Config | None = None) -> None:
+        if not isinstance(model, RobotModel):
+            raise AdmittanceError(
+                f"model: expected a RobotModel, such as RobotModel.ur('ur5e'), got {model!r:.100}"
+            )
+        config = Config() if config is None else config
+        if not isinstance(config, Config):
+            raise ConfigError(
+                f"config: expected a Config, such as Config.preset('hand-guiding'), got {config!r:.100}"
+            )
+        self.model = model
+        self.config = config
+        self.last_stop: Stop | None = None
+        self._why = ""
+        self._equilibrium = config.equilibrium_pose()
+        self._params = pack(config, model)
+        self._state = layout.new_state()
+        self._inputs = layout.new_inputs()
+        self._outputs = layout.new_outputs()
+        self._trace = np.zeros(max(2, round(TRACE_SECONDS * config.control_rate)), layout.OUTPUTS)
+        self._records = (self._params, self._state, self._inputs, self._outputs, self._trace)
+        self._out = self._outputs[0]
+        self._clear()
+        self._warm_up()
+
+    # --- life cycle -------------------------------------------------------------------------------------------
+
+    def activate(self, q: ArrayLike, X_WD: ArrayLike | None = None) -> None:
+        """Start at rest where the arm is. The first command is exactly zero, whatever was before.
+
+        Args:
+            q: measured joint angles, rad (6,). The arm must stand still.
+            X_WD: desired pose of the probe (4, 4), approached inside the limits. Default: the configured equilibrium,
+                else the measured pose.
+        """
+        q = as_numbers(q, "q", (6,))
+        goal = self._goal(X_WD)
+        self._clear()
+        state = self._state[0]
+        state.mode = bits.ACTIVE
+        state.fresh = 1
+        state.q[:] = q
+        if goal is not None:
+            self._write_goal(goal, np.zeros(6))
+
+    def update(
+        self,
+        q: np.ndarray,
+        wrench: np.ndarray,
+        dt: float,
+        wrench_age: float = 0.0,
+        joint_age: float = 0.0,
+    ) -> np.record:
+        """One tick. Returns the outputs record: a view that the next tick overwrites.
+
+        Args:
+            q: measured joint angles, rad (6,).
+            wrench: what the sensor reports, N and Nm (6,), in S axes at S's origin: what the world does to the tool.
+            dt: time since the last tick, s.
+            wrench_age: time since the wrench arrived, s.
+            joint_age: time since the joint angles arrived, s.
+        """
+        try:
+            code = update(*self._records, q, wrench, dt, wrench_age, joint_age)
+        except (TypeError, AttributeError):
+            code = self._update_converted(q, wrench, dt, wrench_age, joint_age)
+        if code:
+            self._after(code, q, wrench)
+        return self._out
+
+    def stop(self, why: str = "asked for") -> None:
+        """Brake to rest inside the limits from the next tick on, and stay there until `reset()`."""
+        self._why = str(why)
+        self._inputs["stop"] = bits.STOP_REQUESTED
+
+    def reset(self) -> None:
+        """After a stop, with the arm at rest: go on from where the arm is, as after `activate`."""
+        state = self._state[0]
+        if state.mode != bits.STOPPED:
+            raise RobotError(f"reset: nothing to reset, the controller is {self.mode}")
+        if not state.at_rest:
+            raise RobotError(
+                "reset: the arm is still braking; keep calling update() until at_rest is True"
+            )
+        self.activate(np.array(state.q))
+
+    def deactivate(self) -> None:
+        """Brake to rest during the next ticks, then command nothing (`mode` becomes 'inactive')."""
+        if self._state[0].mode != bits.INACTIVE:
+            self._state[0].mode = bits.LEAVING
+
+    # --- what it is told --------------------------------------------------------------------------------------
+
+    def set_desired(self, X_WD: ArrayLike, V_WD: ArrayLike | None = None) -> None:
+        """Give the desired pose of the probe and its twist, as a planner would every cycle.
+
+        A pose that is far away is approached inside the limits, never jumped to. With a twist the pose goes on moving
+        between calls, for at most 0.1 s.
+
+        Args:
+            X_WD: pose in W (4, 4).
+            V_WD: twist in W axes, m/s and rad/s (6,). Default: at rest.
+        """
+        if self._state[0].mode == bits.INACTIVE:
+            raise RobotError("set_desired: the controller is inactive; call activate(q) first")
+        X = as_transform(X_WD, "X_WD")
+        V = np.zeros(6) if V_WD is None else as_numbers(V_WD, "V_WD", (6,))
+        self._write_goal(X, V)
+
+    def set(self, **changes: Any) -> Change:
+        """Change parameters while running: `set(**{"admittance.mass": [4, 4, 4, .4, .4, .4]})`.
+
+        All or nothing: if one value is wrong, nothing has changed. Takes effect at the next tick; gains reach their
+        new values over `admittance.ramp_seconds`, rising damping first, so that no change kicks the arm.
+        """
+        config = self.config.replace(changes, live=True)
+        before, now = self.config.flat(), config.flat()
+        values = {k: (before[k], now[k]) for k in now if before[k] != now[k]}
+        recomputed = repack(self._params, config, self.model, values)
+        self.config = config
+        return Change(values, recomputed, config.admittance.ramp_seconds)
+
+    # --- what it says -----------------------------------------------------------------------------------------
+
+    @property
+    def mode(self) -> str:
+        """'inactive', 'active', 'holding' (goes on by itself), 'stopped' (until reset) or 'leaving'."""
+        return MODES[self._state[0].mode]
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the last command was exactly zero."""
+        return bool(self._state[0].at_rest)
+
+    def status_words(self) -> list[str]:
+        """What the status of the last tick says, in words; after a stop also why, and how to go on."""
+        state = self._state[0]
+        words = faults.words_of(state.status)
+        if state.mode in (bits.HOLDING, bits.STOPPED):
+            words += [w for w in faults.words_of(state.reasons) if w not in words]
+        if state.status & bits.STOP_REQUESTED and self._why:
+            words[0] += f" ({self._why})"
+        return words
+
+    def events(self) -> list[Event]:
+        """The last faults, oldest first: name, time, value and limit of each."""
+        state = self._state[0]
+        first = max(0, state.event_count - layout.EVENTS)
+        rows = [state.events[k % layout.EVENTS] for k in range(first, state.event_count)]
+        names = {fault.mask: fault.name for fault in faults.FAULTS}
+        return [
+            Event(names[1 << int(r.bit)], float(r.time), float(r.value), float(r.limit))
+            for r in rows
+        ]
+
+    def trace(self) -> np.ndarray:
+        """The output records of the last two seconds, oldest first."""
+        size, ticks = len(self._trace), int(self._state[0].ticks)
+        order = np.arange(max(0, ticks - size) + 1, ticks + 1) % size
+        return self._trace[order].copy()
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _clear(self) -> None:
+        self._state[:] = layout.new_state()
+        self._inputs[:] = layout.new_inputs()
+        self._inputs["stop"] = 0
+        self._inputs["goal_count"] = 0
+        self._outputs[:] = layout.new_outputs()
+        self._outputs["qd"] = 0.0
+        self._outputs["status"] = 0
+        self._outputs["mode"] = bits.INACTIVE
+        self._why = ""
+
+    def _warm_up(self) -> None:
+        """Compile (or load) the tick now, not at the first tick on the robot; and from then on never again."""
+        with announced("the control kernel"):
+            self._update_converted(
+                self.model.home, np.zeros(6), 1.0 / self.config.control_rate, 0.0, 0.0
+            )
+        if _COMPILED:
+            update.disable_compile()
+        self._clear()
+
+    def _update_converted(self, q, wrench, dt, wrench_age, joint_age) -> int:
+        """The tick for arguments that are not plain float64 arrays and floats."""
+        numbers = []
+        for name, value in (("dt", dt), ("wrench_age", wrench_age), ("joint_age", joint_age)):
+            try:
+                numbers.append(float(value))
+            except (TypeError, ValueError):
+                raise RobotError(
+                    f"update: {name} must be a number of seconds, got {value!r:.100}"
+                ) from None
+        return update(*self._records, _array("q", q), _array("wrench", wrench), *numbers)
+
+    def _after(self, code: int, q: Any, wrench: Any) -> None:
+        if code == WRONG_Q:
+            raise RobotError(f"update: q must be six joint angles in rad, got {np.shape(q)}")
+        if code == WRONG_WRENCH:
+            raise RobotError(
+                f"update: wrench must be six numbers [force; torque], got {np.shape(wrench)}"
+            )
+        if code == STOPPED_NOW:
+            state = self._state[0]
+            reasons = tuple(faults.names_of(state.reasons))
+            self.last_stop = Stop(
+                float(state.time), reasons, "; ".join(self.status_words()), self.trace()
+            )
+
+    def _goal(self, X_WD: ArrayLike | None) -> np.ndarray | None:
+        if X_WD is not None:
+            return as_transform(X_WD, "X_WD")
+        if self._equilibrium is None:
+            return None
+        return transform(self._equilibrium.position, self._equilibrium.orientation)
+
+    def _write_goal(self, X: np.ndarray, V: np.ndarray) -> None:
+        inputs = self._inputs[0]
+        inputs.goal_p[:] = X[:3, 3]
+        inputs.goal_wxyz[:] = _wxyz(X)
+        inputs.goal_V[:] = V
+        inputs.goal_count += 1
+
+
+def _array(name: str, value: Any) -> np.ndarray:
+    """Six numbers as a float64 array; NaN and infinities are for the tick to judge."""
+    try:
+        array = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise RobotError(f"update: {name} must be six numbers, got {value!r:.100}") from None
+    if array.shape != (6,):
+        raise RobotError(f"update: {name} must be six numbers, got an array of shape {array.shape}")
+    return array
+
+
+def _wxyz(X: np.ndarray) -> np.ndarray:
+    """The unit quaternion, w >= 0, of a pose's rotation, from the symmetric matrix whose top eigenvector it is."""
+    R = X[:3, :3]
+    K = np.empty((4, 4))
+    K[0, 0] = np.trace(R)
+    K[0, 1:] = K[1:, 0] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    K[1:, 1:] = R + R.T - np.trace(R) * np.eye(3)
+    wxyz = np.linalg.eigh(K)[1][:, -1]
+    return wxyz if wxyz[0] >= 0 else -wxyz

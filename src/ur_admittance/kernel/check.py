@@ -1,0 +1,147 @@
+"""Steps 1 and 9: are the inputs fit to use, and what happens when they, or anything later, are not.
+
+Faults are bits of `s.status`. A hold bit makes the arm brake and wait, a stop bit makes it brake and stay (`faults.py`
+has the words). Comparisons are written so that a NaN fails them.
+"""
+
+from __future__ import annotations
+
+from ur_admittance.kernel import bits
+from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.layout import EVENTS
+
+LONGEST_DT = 0.1  # s
+GAP = 5.0  # periods
+GOOD_TICKS = 50  # at rest and without a fault, before a hold ends
+_JUMP = 3.0  # times what a joint can do in one tick
+_SAME = 1e-9  # s, slack for sums of dt
+
+
+@jit
+def check_time(p, s, i):
+    """`s.dt`: the time since the last tick, or the nominal period where that makes no sense."""
+    s.dt_prev = s.dt
+    s.dt = i.dt
+    if not (i.dt > 0.0 and i.dt <= LONGEST_DT):
+        s.dt = p.period
+        s.bad_dts += 1
+        s.status |= bits.BAD_DT
+    if i.dt > GAP * p.period + _SAME:
+        s.status |= bits.TIME_GAP
+
+
+@jit
+def check_joints(p, s, i):
+    """`s.q`: the measured joints, or where the commands have put them since the last good sample."""
+    longest = max(s.dt, s.dt_prev)
+    good = i.joint_age <= p.joint_timeout + _SAME
+    stale = not good
+    for n in range(6):
+        step = abs(i.q[n] - s.q[n])
+        if s.fresh or (s.at_rest and s.mode != bits.ACTIVE):
+            good = good and i.q[n] - i.q[n] == 0.0
+        else:
+            good = good and step <= _JUMP * p.qd_max[n] * longest + 1e-3
+    if good:
+        s.bad_joints = 0
+        s.joint_silence = max(0.0, i.joint_age)
+        for n in range(6):
+            s.q[n] = i.q[n]
+        return
+    if not stale:
+        s.status |= bits.JOINTS_IMPLAUSIBLE
+        s.bad_joints += 1
+    s.joint_silence += s.dt
+    if i.joint_age > s.joint_silence:
+        s.joint_silence = i.joint_age
+    for n in range(6):
+        s.q[n] += s.qd_prev[n] * s.dt
+    if stale or s.joint_silence >= p.joint_timeout - _SAME:
+        s.status |= bits.JOINTS_STALE
+    if s.bad_joints >= 3 or s.joint_silence >= p.lost_timeout - _SAME:
+        s.status |= bits.JOINTS_LOST
+
+
+@jit
+def check_wrench_age(p, s, i):
+    """Silence of the sensor, whether its samples are late, unusable or frozen, is told by one clock."""
+    silence = s.wrench_silence
+    if i.wrench_age > silence:
+        silence = i.wrench_age
+    if p.frozen_samples > 0 and s.frozen >= p.frozen_samples:
+        s.status |= bits.WRENCH_FROZEN
+        silence = max(silence, (s.frozen - p.frozen_samples) * p.period)
+    if silence >= p.wrench_timeout - _SAME and silence > 0.0:
+        s.status |= bits.WRENCH_STALE
+    if silence >= p.lost_timeout - _SAME:
+        s.status |= bits.WRENCH_LOST
+
+
+@jit
+def decide(s):
+    """The mode that the status asks for."""
+    if s.mode == bits.INACTIVE or s.mode == bits.LEAVING:
+        return
+    if s.status & bits.STOPS:
+        if s.mode != bits.STOPPED:
+            s.reasons = 0
+        s.reasons |= s.status & (bits.STOPS | bits.HOLDS)
+        s.mode = bits.STOPPED
+    elif s.status & bits.HOLDS and s.mode != bits.STOPPED:
+        if s.mode == bits.ACTIVE:
+            s.reasons = 0
+        s.reasons |= s.status & bits.HOLDS
+        s.mode = bits.HOLDING
+        s.good_ticks = 0
+    elif s.mode == bits.HOLDING and s.at_rest:
+        s.good_ticks += 1
+        if s.good_ticks > GOOD_TICKS:
+            s.mode = bits.ACTIVE
+            s.fresh = 2
+
+
+@jit
+def note_events(p, s, i):
+    """Write down, once each, the faults that are new in this tick: which, when, the value and its limit."""
+    new = s.status & ~s.status_prev & ~bits.LIMITS
+    s.status_prev = s.status
+    bit = 16
+    while new >> bit:
+        if (new >> bit) & 1:
+            e = s.events[s.event_count % EVENTS]
+            e.bit = bit
+            e.time = s.time
+            e.value, e.limit = measure(p, s, i, 1 << bit)
+            s.event_count += 1
+        bit += 1
+
+
+@jit
+def measure(p, s, i, mask):
+    """The value that broke a limit, and the limit; zeros where there is no such number."""
+    if mask == bits.BAD_DT:
+        return i.dt, LONGEST_DT
+    if mask == bits.TIME_GAP:
+        return i.dt, GAP * p.period
+    if mask == bits.WRENCH_STALE:
+        return max(i.wrench_age, s.wrench_silence), p.wrench_timeout
+    if mask == bits.WRENCH_LOST:
+        return max(i.wrench_age, s.wrench_silence), p.lost_timeout
+    if mask == bits.JOINTS_STALE:
+        return s.joint_silence, p.joint_timeout
+    if mask == bits.JOINTS_LOST:
+        return s.joint_silence, p.lost_timeout
+    if mask == bits.WRENCH_FROZEN:
+        return 1.0 * s.frozen, 1.0 * p.frozen_samples
+    if mask == bits.OVER_FORCE:
+        return norm_of(s.wrench_good, 0), p.max_force
+    if mask == bits.OVER_TORQUE:
+        return norm_of(s.wrench_good, 3), p.max_torque
+    if mask == bits.NOT_FOLLOWING:
+        return s.lead_time, p.tracking_timeout
+    return 0.0, 0.0
+
+
+@jit
+def norm_of(v, part):
+    return (v[part] ** 2 + v[part + 1] ** 2 + v[part + 2] ** 2) ** 0.5

@@ -1,0 +1,296 @@
+"""Step 8: joint rates for the limited twist.
+
+    min |J qd - V|^2 + lambda^2 |qd|^2    subject to   low <= qd <= high
+
+`low` and `high` come from the joints' speed, acceleration and position limits. Away from singularities lambda is
+zero and, while no bound is met, `qd = J^-1 V` exactly. Where a bound or the damping bends the answer, the motion the
+joints would really make, `J qd`, is held against the Cartesian limits again and brought back inside them if any joint
+rates within the bounds can do that. Last, the arm must be able to stop in time (`viability`). Hence the order of
+importance: joint bounds, workspace, speed, acceleration, the law.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ur_admittance.kernel import bits
+from ur_admittance.kernel.box import solve_box
+from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.limiter import clip_to_walls, last_inside
+from ur_admittance.kernel.spatial import (
+    add,
+    angular,
+    braking_speed,
+    linear,
+    norm,
+    saturate,
+    scale,
+    set_angular,
+    set_linear,
+    sub,
+)
+from ur_admittance.kernel.viability import keep_able_to_stop, real_motion
+
+_ROUNDS = 4
+_TIE = 1e-9
+
+
+@jit
+def inverse_kinematics(p, s):
+    """Fill `qd` and `V_cmd` = J qd. Returns False if there is no finite answer."""
+    joint_bounds(p, s)
+    s.sigma = invert_jacobian(s)
+    singular = not s.sigma >= p.singularity_threshold
+    if not singular:
+        inside = True
+        for n in range(6):
+            t = 0.0
+            for m in range(6):
+                t += s.J_inverse[n, m] * s.V_lim[m]
+            s.qd[n] = t
+            inside = inside and s.low[n] <= t and t <= s.high[n]
+        if inside and not too_hard(p, s, s.V_lim):
+            for n in range(6):
+                s.V_cmd[n] = s.V_lim[n]
+            if not (s.near_wall and meets_wall(p, s)):
+                if keep_able_to_stop(p, s):
+                    s.status |= bits.JOINT_ACCELERATION_LIMIT
+                    report_bounds(p, s)
+                return True
+    damping = 0.0
+    if singular:
+        s.status |= bits.SINGULARITY
+        near = s.sigma / p.singularity_threshold
+        damping = p.ik_damping * (1.0 - near * near)
+    normal_matrix(s, damping * damping)
+    for n in range(6):
+        s.V_aim[n] = s.V_lim[n]
+    for k in range(_ROUNDS):
+        aim(s)
+        if not solve_box(s):
+            return False
+        real_motion(s)
+        if keeps_limits(p, s) or (k == 0 and not singular and towards_safe(p, s)):
+            break
+    slow_down(s)
+    if keep_able_to_stop(p, s):
+        s.status |= bits.JOINT_ACCELERATION_LIMIT
+    report_bounds(p, s)
+    return True
+
+
+@jit
+def joint_bounds(p, s):
+    """The fastest each joint may go: its speed limit, its acceleration limit, and in time to stop at its end."""
+    for n in range(6):
+        fastest, a = p.qd_max[n], p.qdd_max[n]
+        low, high = -fastest, fastest
+        below, above = s.q[n] - p.q_min[n], p.q_max[n] - s.q[n]
+        if not (below >= 0.0 and above >= 0.0):
+            s.status |= bits.JOINT_OUTSIDE
+        reach = fastest * s.dt + fastest * fastest / (2.0 * a)
+        if below < reach:
+            low = -min(fastest, braking_speed(below, a, s.dt))
+        if above < reach:
+            high = min(fastest, braking_speed(above, a, s.dt))
+        slower, faster = s.qd_prev[n] - a * s.dt, s.qd_prev[n] + a * s.dt
+        # A joint too near to its end for its speed brakes as hard as it may.
+        s.low[n] = min(max(low, slower), faster)
+        s.high[n] = max(min(high, faster), slower)
+
+
+@jit
+def invert_jacobian(s):
+    """`J_inverse` by Gauss-Jordan with row pivoting. Returns 1 / |J^-1| (Frobenius), or 0 if J is singular.
+
+    The smallest singular value of J lies between this number and sqrt(6) times it.
+    """
+    A = s.J_inverse
+    for n in range(6):
+        for m in range(6):
+            A[n, m] = s.J[n, m]
+        s.pinned[n] = n
+    for k in range(6):
+        best, at = abs(A[k, k]), k
+        for n in range(k + 1, 6):
+            if abs(A[n, k]) > best:
+                best, at = abs(A[n, k]), n
+        if not best > 1e-14:
+            return 0.0
+        if at != k:
+            s.pinned[k], s.pinned[at] = s.pinned[at], s.pinned[k]
+            for m in range(6):
+                A[k, m], A[at, m] = A[at, m], A[k, m]
+        pivot = 1.0 / A[k, k]
+        A[k, k] = 1.0
+        for m in range(6):
+            A[k, m] *= pivot
+        for n in range(6):
+            if n != k:
+                t = A[n, k]
+                A[n, k] = 0.0
+                for m in range(6):
+                    A[n, m] -= t * A[k, m]
+    # undo the row exchanges: they permuted the columns of the inverse
+    total = 0.0
+    for n in range(6):
+        for m in range(6):
+            s.row[s.pinned[m]] = A[n, m]
+        for m in range(6):
+            A[n, m] = s.row[m]
+            total += s.row[m] * s.row[m]
+    return 1.0 / math.sqrt(total)
+
+
+@jit
+def normal_matrix(s, damping2):
+    """`H = J^T J + lambda^2`."""
+    for n in range(6):
+        for m in range(n + 1):
+            t = 0.0
+            for k in range(6):
+                t += s.J[k, n] * s.J[k, m]
+            s.H[n, m] = t
+            s.H[m, n] = t
+        s.H[n, n] += damping2 + 1e-12
+
+
+@jit
+def aim(s):
+    """`g = -J^T V`, for V = `V_aim`."""
+    for n in range(6):
+        t = 0.0
+        for k in range(6):
+            t -= s.J[k, n] * s.V_aim[k]
+        s.g[n] = t
+
+
+@jit
+def keeps_limits(p, s):
+    """Whether `V_cmd` is inside the Cartesian limits; if not, `V_aim` becomes the nearest motion that is."""
+    v, w = linear(s.V_cmd), angular(s.V_cmd)
+    inside = add(linear(s.V_prev), saturate(sub(v, linear(s.V_prev)), p.a_max * s.dt))
+    inside = saturate(inside, s.v_cap)
+    if s.near_wall:
+        sag = wall_sag(p, s)
+        inside = sub(clip_to_walls(s, add(inside, sag)), sag)
+    turned = add(angular(s.V_prev), saturate(sub(w, angular(s.V_prev)), p.alpha_max * s.dt))
+    turned = saturate(turned, s.w_cap)
+    set_linear(s.V_aim, inside)
+    set_angular(s.V_aim, turned)
+    return norm(sub(inside, v)) <= _TIE and norm(sub(turned, w)) <= _TIE
+
+
+@jit
+def towards_safe(p, s):
+    """Go back towards `V_safe`, if the joints can do that, until the Cartesian limits are kept.
+
+    Both ends are inside the joint bounds, and so is everything between them.
+    """
+    for n in range(6):
+        t = 0.0
+        for m in range(6):
+            t += s.J_inverse[n, m] * s.V_safe[m]
+        if not (t >= s.low[n] and t <= s.high[n]):
+            return False
+        s.row[n] = t
+    if too_hard(p, s, s.V_safe):
+        return False
+    v, w = linear(s.V_safe), angular(s.V_safe)
+    dv, dw = sub(linear(s.V_cmd), v), sub(angular(s.V_cmd), w)
+    k = last_inside(v, dv, linear(s.V_prev), p.a_max * s.dt)
+    k = min(k, last_inside(v, dv, (0.0, 0.0, 0.0), s.v_cap))
+    k = min(k, last_inside(w, dw, angular(s.V_prev), p.alpha_max * s.dt))
+    k = min(k, last_inside(w, dw, (0.0, 0.0, 0.0), s.w_cap))
+    if s.near_wall:
+        for n in range(3):
+            if dv[n] > 0.0:
+                k = min(k, max(0.0, (s.wall_high[n] - v[n]) / dv[n]))
+            elif dv[n] < 0.0:
+                k = min(k, max(0.0, (s.wall_low[n] - v[n]) / dv[n]))
+    for n in range(6):
+        s.qd[n] = s.row[n] + k * (s.qd[n] - s.row[n])
+    real_motion(s)
+    return True
+
+
+@jit
+def meets_wall(p, s):
+    """Whether the tool, moved by `qd` for dt along its arc, goes faster towards a wall than it may."""
+    sag = wall_sag(p, s)
+    for n in range(3):
+        v = s.V_cmd[n] + sag[n]
+        if v > s.wall_high[n] + _TIE or v < s.wall_low[n] - _TIE:
+            return True
+    return False
+
+
+@jit
+def wall_sag(p, s):
+    """Mean velocity over the tick along the arc the joints make, less the velocity at its start, m/s."""
+    end = tool_after(p, s)
+    k = 1.0 / s.dt
+    return sub(scale(sub(end, linear(s.p_WP)), k), linear(s.V_cmd))
+
+
+@jit
+def tool_after(p, s):
+    """Where the tool point will be when `qd` has acted for dt, m. The chain once more, for the position alone."""
+    x, y, z = linear(p.chain_p[6])
+    for k in range(6):
+        n = 5 - k
+        q = s.q[n] + s.qd[n] * s.dt
+        c, d = math.cos(q), math.sin(q)
+        x, y = c * x - d * y, d * x + c * y
+        R, t = p.chain_R[n], p.chain_p[n]
+        x, y, z = (
+            R[0, 0] * x + R[0, 1] * y + R[0, 2] * z + t[0],
+            R[1, 0] * x + R[1, 1] * y + R[1, 2] * z + t[1],
+            R[2, 0] * x + R[2, 1] * y + R[2, 2] * z + t[2],
+        )
+    return x, y, z
+
+
+@jit
+def slow_down(s):
+    """The last line for speed: shrink all joint rates together, as far as their bounds let us."""
+    v, w = norm(linear(s.V_cmd)), norm(angular(s.V_cmd))
+    k = 1.0
+    if v > s.v_cap:
+        k = s.v_cap / v
+    if w > s.w_cap:
+        k = min(k, s.w_cap / w)
+    if k < 1.0:
+        for n in range(6):
+            s.qd[n] = min(max(k * s.qd[n], s.low[n]), s.high[n])
+        real_motion(s)
+
+
+@jit
+def report_bounds(p, s):
+    """Set the status bits of the joint bounds that hold, and of an acceleration that had to be exceeded."""
+    for n in range(6):
+        tie = _TIE * (1.0 + abs(s.qd[n]))
+        at_low, at_high = s.qd[n] <= s.low[n] + tie, s.qd[n] >= s.high[n] - tie
+        if not (at_low or at_high):
+            continue
+        change = p.qdd_max[n] * s.dt
+        if abs(s.qd[n] - s.qd_prev[n]) >= change - tie:
+            s.status |= bits.JOINT_ACCELERATION_LIMIT
+        elif abs(s.qd[n]) >= p.qd_max[n] - tie:
+            s.status |= bits.JOINT_VELOCITY_LIMIT
+        else:
+            s.status |= bits.JOINT_POSITION_LIMIT
+    if too_hard(p, s, s.V_cmd):
+        s.status |= bits.BEYOND_ACCELERATION
+        if not s.status & bits.SINGULARITY:
+            s.status |= bits.JOINT_ACCELERATION_LIMIT
+
+
+@jit
+def too_hard(p, s, V):
+    """Whether V is further from the last motion than the acceleration limits allow."""
+    dv = norm(sub(linear(V), linear(s.V_prev)))
+    dw = norm(sub(angular(V), angular(s.V_prev)))
+    slack = 1.0 + 1e-6
+    return not (dv <= p.a_max * s.dt * slack and dw <= p.alpha_max * s.dt * slack)

@@ -1,0 +1,259 @@
+"""The four records of a tick: everything it reads, remembers and says, and nothing else.
+
+SI units, radians, seconds; 6-vectors `[linear; angular]`; quaternions `wxyz`. Frames: W base, P probe, S sensor, D
+desired pose, G the goal D is on its way to, C commanded pose. The law's axes are those of D (`probe`) or W (`base`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_FLOAT, _INT = np.float64, np.int64
+
+EVENTS = 32
+
+
+def _record(fields: list[tuple]) -> np.dtype:
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+EVENT = _record([("bit", _INT), ("time", _FLOAT), ("value", _FLOAT), ("limit", _FLOAT)])
+
+PARAMS = _record(
+    [
+        ("generation", _INT),  # counts changes of parameters
+        ("period", _FLOAT),  # nominal T, s
+        # the arm
+        ("chain_R", _FLOAT, (7, 3, 3)),
+        ("chain_p", _FLOAT, (7, 3)),  # m
+        ("R_PS", _FLOAT, (3, 3)),  # sensor axes in P
+        ("p_PS", _FLOAT, (3,)),  # sensor origin in P, m
+        ("reach", _FLOAT),  # m, no joint axis is ever further from P
+        ("q_min", _FLOAT, (6,)),  # rad, margin already taken off
+        ("q_max", _FLOAT, (6,)),
+        ("qd_max", _FLOAT, (6,)),  # rad/s
+        ("qdd_max", _FLOAT, (6,)),  # rad/s^2
+        # the wrench
+        ("bias", _FLOAT, (6,)),  # N, Nm in S
+        ("payload_mass", _FLOAT),  # kg
+        ("payload_com", _FLOAT, (3,)),  # m in S
+        ("payload_inertia", _FLOAT, (6,)),  # xx yy zz xy xz yz about the CoM in S axes, kg m^2
+        ("gravity", _FLOAT, (3,)),  # m/s^2 in W
+        ("compensate_inertia", _INT),
+        ("filter_time_constant", _FLOAT),  # s, 0 = none
+        ("deadband_force", _FLOAT),  # N
+        ("deadband_torque", _FLOAT),  # Nm
+        ("deadband_hard", _INT),
+        # the law
+        ("frame", _INT),
+        ("integrator", _INT),
+        ("mass", _FLOAT, (6,)),  # kg, kg m^2
+        ("damping", _FLOAT, (6,)),  # N s/m, Nm s/rad
+        ("stiffness", _FLOAT, (6,)),  # N/m, Nm/rad
+        ("enabled", _INT, (6,)),
+        ("engage_seconds", _FLOAT),
+        ("ramp_seconds", _FLOAT),
+        ("drift_reset_threshold", _FLOAT),  # m/s and rad/s
+        # tracking
+        ("velocity_gain", _FLOAT, (6,)),  # 1/s
+        ("max_joint_lead", _FLOAT),  # rad
+        ("max_lead", _FLOAT),  # m
+        ("max_lead_angle", _FLOAT),  # rad
+        ("leak", _FLOAT),  # 1/s, how fast q_ref forgets what the arm did not follow
+        # limits
+        ("v_max", _FLOAT),  # m/s
+        ("w_max", _FLOAT),  # rad/s
+        ("a_max", _FLOAT),  # m/s^2
+        ("alpha_max", _FLOAT),  # rad/s^2
+        ("jerk_max", _FLOAT),  # m/s^3, 0 = none
+        ("angular_jerk_max", _FLOAT),  # rad/s^3, 0 = none
+        ("workspace_min", _FLOAT, (3,)),  # m
+        ("workspace_max", _FLOAT, (3,)),
+        ("ik_damping", _FLOAT),
+        ("singularity_threshold", _FLOAT),
+        # safety
+        ("wrench_timeout", _FLOAT),  # s
+        ("joint_timeout", _FLOAT),  # s
+        ("lost_timeout", _FLOAT),  # s
+        ("max_force", _FLOAT),  # N
+        ("max_torque", _FLOAT),  # Nm
+        ("spike_force", _FLOAT),  # N, 0 = off
+        ("spike_torque", _FLOAT),  # Nm, 0 = off
+        ("frozen_samples", _INT),  # 0 = off
+        ("tracking_timeout", _FLOAT),  # s
+    ]
+)
+
+INPUTS = _record(
+    [
+        ("q", _FLOAT, (6,)),  # rad, measured
+        ("wrench", _FLOAT, (6,)),  # N, Nm: as the sensor reports it, in S
+        ("dt", _FLOAT),  # s since the last tick
+        ("wrench_age", _FLOAT),  # s since the sample arrived
+        ("joint_age", _FLOAT),  # s
+        ("stop", _INT),  # status bits somebody outside asks for
+        ("goal_count", _INT),  # counts new goals
+        ("goal_p", _FLOAT, (3,)),  # the desired pose, m
+        ("goal_wxyz", _FLOAT, (4,)),
+        ("goal_V", _FLOAT, (6,)),  # and its twist in W, m/s and rad/s
+    ]
+)
+
+STATE = _record(
+    [
+        ("mode", _INT),
+        ("fresh", _INT),  # 1: seed everything from the measurement at the next tick; 2: keep D
+        ("status", _INT),
+        ("status_prev", _INT),
+        ("reasons", _INT),  # status bits that brought the last hold or stop
+        ("ticks", _INT),
+        ("time", _FLOAT),  # s since activation
+        ("dt", _FLOAT),  # s, as used
+        ("dt_prev", _FLOAT),
+        ("good_ticks", _INT),  # at rest and without fault, while holding
+        ("bad_dts", _INT),
+        ("events", EVENT, (EVENTS,)),
+        ("event_count", _INT),
+        # kinematics
+        ("q", _FLOAT, (6,)),
+        ("R_WP", _FLOAT, (3, 3)),
+        ("p_WP", _FLOAT, (3,)),
+        ("wxyz_WP", _FLOAT, (4,)),
+        ("J", _FLOAT, (6, 6)),
+        ("joint_silence", _FLOAT),  # s since the last good sample
+        ("bad_joints", _INT),
+        # wrench
+        ("wrench_good", _FLOAT, (6,)),  # last good sample
+        ("wrench_silence", _FLOAT),  # s since it
+        ("spikes", _INT),
+        ("frozen", _INT),
+        ("F_S_comp", _FLOAT, (6,)),  # bias, gravity, inertia taken off
+        ("F_S_filt", _FLOAT, (6,)),
+        ("F_S", _FLOAT, (6,)),  # after the deadband
+        ("F_P", _FLOAT, (6,)),
+        ("F_law", _FLOAT, (6,)),  # at P, in the law's axes
+        ("filter_dt", _FLOAT),
+        ("filter_gain", _FLOAT),
+        # desired pose D and its goal G
+        ("p_WD", _FLOAT, (3,)),
+        ("wxyz_WD", _FLOAT, (4,)),
+        ("V_WD", _FLOAT, (6,)),
+        ("p_WG", _FLOAT, (3,)),
+        ("wxyz_WG", _FLOAT, (4,)),
+        ("V_WG", _FLOAT, (6,)),
+        ("goal_count", _INT),
+        ("goal_age", _FLOAT),
+        ("at_goal", _INT),
+        # the law: offset of C from D, in the law's axes
+        ("x", _FLOAT, (3,)),  # m
+        ("wxyz_offset", _FLOAT, (4,)),
+        ("v", _FLOAT, (6,)),
+        ("dx", _FLOAT, (6,)),  # the step of this tick
+        ("engaged", _FLOAT),  # s, 0 .. 1
+        ("generation", _INT),
+        ("ramp", _FLOAT),  # 0 .. 1
+        ("mass", _FLOAT, (6,)),  # gains in force now
+        ("damping", _FLOAT, (6,)),
+        ("stiffness", _FLOAT, (6,)),
+        ("mass_from", _FLOAT, (6,)),  # gains at the start of the ramp
+        ("damping_from", _FLOAT, (6,)),
+        ("stiffness_from", _FLOAT, (6,)),
+        ("step", _FLOAT, (6, 6)),  # exact step per axis: vv vx vF xv xx xF
+        ("step_dt", _FLOAT),  # the dt it was made for, 0 = none
+        # command
+        ("p_WC", _FLOAT, (3,)),
+        ("wxyz_WC", _FLOAT, (4,)),
+        ("error", _FLOAT, (6,)),
+        ("rate", _FLOAT, (6,)),
+        ("V_track", _FLOAT, (6,)),
+        # limiter
+        ("V_mem", _FLOAT, (6,)),  # the limiter's last output
+        ("A_mem", _FLOAT, (6,)),  # and the acceleration that led to it
+        ("V_lim", _FLOAT, (6,)),
+        ("V_safe", _FLOAT, (6,)),  # a motion inside all limits, whatever is wished
+        ("V_prev", _FLOAT, (6,)),  # what the joints made of it: J qd of the last tick
+        ("wall_low", _FLOAT, (3,)),  # bounds of the tool's velocity, m/s
+        ("wall_high", _FLOAT, (3,)),
+        ("near_wall", _INT),
+        ("v_cap", _FLOAT),
+        ("w_cap", _FLOAT),
+        # inverse kinematics
+        ("qd", _FLOAT, (6,)),
+        ("qd_prev", _FLOAT, (6,)),
+        ("V_cmd", _FLOAT, (6,)),
+        ("q_ref", _FLOAT, (6,)),
+        ("sigma", _FLOAT),
+        ("J_inverse", _FLOAT, (6, 6)),
+        ("V_aim", _FLOAT, (6,)),
+        ("H", _FLOAT, (6, 6)),
+        ("g", _FLOAT, (6,)),
+        ("low", _FLOAT, (6,)),
+        ("high", _FLOAT, (6,)),
+        ("factor", _FLOAT, (6, 6)),
+        ("row", _FLOAT, (6,)),
+        ("pinned", _INT, (6,)),
+        ("ik_failures", _INT),
+        ("at_rest", _INT),
+        ("lead_time", _FLOAT),
+    ]
+)
+
+OUTPUTS = _record(
+    [
+        ("tick", _INT),
+        ("time", _FLOAT),  # s since activation
+        ("dt", _FLOAT),  # s, as used
+        ("mode", _INT),
+        ("status", _INT),  # bits of faults.py
+        ("qd", _FLOAT, (6,)),  # joint velocity command, rad/s
+        ("q_ref", _FLOAT, (6,)),  # joint position command, rad
+        ("V_WP_cmd", _FLOAT, (6,)),  # J qd: the twist the joints make of it
+        ("V_WP_lim", _FLOAT, (6,)),  # the twist the limiter allowed
+        ("V_WP_law", _FLOAT, (6,)),  # the twist the law asked for
+        ("X_WP", _FLOAT, (4, 4)),  # measured
+        ("X_WC", _FLOAT, (4, 4)),  # commanded, at the end of the tick
+        ("X_WD", _FLOAT, (4, 4)),  # desired
+        ("V_WD", _FLOAT, (6,)),
+        ("error", _FLOAT, (6,)),  # of X_WP from the pose commanded for now, W axes
+        ("offset", _FLOAT, (6,)),  # of C from D, in the law's axes
+        ("offset_rate", _FLOAT, (6,)),
+        ("q", _FLOAT, (6,)),  # rad, as used
+        ("wrench", _FLOAT, (6,)),  # as it came, in S
+        ("F_S_comp", _FLOAT, (6,)),  # without bias and weight
+        ("F_S_filt", _FLOAT, (6,)),  # low-passed
+        ("F_S", _FLOAT, (6,)),  # after the deadband
+        ("F_P", _FLOAT, (6,)),  # at the probe, in P axes
+        ("engagement", _FLOAT),  # of the stiffness, 0 .. 1
+        ("sigma", _FLOAT),  # 1 / |J^-1|, small near a singularity
+    ]
+)
+
+
+def new_params() -> np.ndarray:
+    """One params record, all NaN where a number must be set."""
+    return _filled(PARAMS)
+
+
+def new_inputs() -> np.ndarray:
+    """One inputs record, all NaN until written."""
+    inputs = _filled(INPUTS)
+    inputs["wrench_age"] = inputs["joint_age"] = 0.0
+    return inputs
+
+
+def new_state() -> np.ndarray:
+    """One state record: inactive, everything else zero."""
+    return np.zeros(1, STATE)
+
+
+def new_outputs() -> np.ndarray:
+    """One outputs record, all NaN until written."""
+    return _filled(OUTPUTS)
+
+
+def _filled(dtype: np.dtype) -> np.ndarray:
+    record = np.zeros(1, dtype)
+    for name in dtype.names or ():
+        if record[name].dtype == np.float64:
+            record[name] = np.nan
+    return record

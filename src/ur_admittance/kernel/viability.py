@@ -1,0 +1,174 @@
+"""The last line of the workspace and the speed limit: the arm must always be able to stop in time.
+
+If all joints slow down together, the arm runs out along a straight line in joint space: `q + qd tau`, for tau up to
+`dt + T/2`, where T is the time the slowest joint needs to brake. Joint rates are accepted only if the joints, the tool
+point and the tool's speed stay inside their limits along that line. Slowing down together keeps the arm on the line,
+so whatever happens next, a way to stop that was found good one tick ago is still there to fall back on.
+
+Along the line the tool moves by `v tau + c tau^2 / 2`, give or take `b tau^3 / 6`: v = J qd and c = dJ/dt qd are exact,
+b bounds the third derivative.
+"""
+
+from __future__ import annotations
+
+from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.spatial import add, angular, cross, linear, norm, scale
+
+WALL_SLACK = 5e-5  # m, how far beyond a wall the line may end
+_JOINT_SLACK = 1e-9  # rad
+_TRIALS = 5
+
+
+@jit
+def keep_able_to_stop(p, s):
+    """Blend `qd` with slowing down together until the arm can stop in time. Returns whether it had to."""
+    if can_stop(p, s):
+        return False
+    for n in range(6):
+        s.row[n] = s.qd[n]
+    slow_together(p, s)
+    for n in range(6):
+        s.row[n] -= s.qd[n]  # from slowing down to the wish
+    part = 0.5
+    for _ in range(_TRIALS):
+        for n in range(6):
+            s.qd[n] += part * s.row[n]
+        real_motion(s)
+        if not can_stop(p, s):
+            for n in range(6):
+                s.qd[n] -= part * s.row[n]
+        part *= 0.5
+    real_motion(s)
+    return True
+
+
+@jit
+def slow_together(p, s):
+    """`qd`: all joints brake together, as hard as the first of them may."""
+    time = stopping_time(p, s.qd_prev)
+    k = max(0.0, 1.0 - s.dt / time) if time > 0.0 else 0.0
+    for n in range(6):
+        s.qd[n] = k * s.qd_prev[n]
+    real_motion(s)
+
+
+@jit
+def real_motion(s):
+    """`V_cmd` = J qd."""
+    for n in range(6):
+        t = 0.0
+        for m in range(6):
+            t += s.J[n, m] * s.qd[m]
+        s.V_cmd[n] = t
+
+
+@jit
+def stopping_time(p, qd):
+    """How long the joints need to come to rest together, s."""
+    time = 0.0
+    for n in range(6):
+        time = max(time, abs(qd[n]) / p.qdd_max[n])
+    return time
+
+
+@jit
+def can_stop(p, s):
+    """Whether the joints, the walls and the speed limits are kept while slowing down together from `qd`."""
+    time = stopping_time(p, s.qd)
+    tau = s.dt + 0.5 * time
+    total = 0.0
+    for n in range(6):
+        total += abs(s.qd[n])
+        end = s.q[n] + s.qd[n] * tau
+        if (
+            end > max(p.q_max[n], s.q[n]) + _JOINT_SLACK
+            or end < min(p.q_min[n], s.q[n]) - _JOINT_SLACK
+        ):
+            return False
+    if total == 0.0:
+        return True
+    speed, turning = norm(linear(s.V_cmd)), norm(angular(s.V_cmd))
+    bend, twist = total * total * p.reach, total * total
+    third = total * bend
+    plainly_slow = (
+        speed <= s.v_cap
+        and turning <= s.w_cap
+        and bend * time <= s.v_cap
+        and twist * time <= s.w_cap
+        and third * time * time <= 2.0 * s.v_cap
+        and total * twist * time * time <= 2.0 * s.w_cap
+    )
+    if plainly_slow and not s.near_wall:
+        return True
+    c, cw = bias_acceleration(s, s.qd)
+    if not plainly_slow:
+        if not stays_slow(speed, norm(c), third, time, s.dt, s.v_cap):
+            return False
+        if not stays_slow(turning, norm(cw), total * twist, time, s.dt, s.w_cap):
+            return False
+    if s.near_wall:
+        for n in range(3):
+            above = max(0.0, p.workspace_max[n] - s.p_WP[n] + WALL_SLACK)
+            below = max(0.0, s.p_WP[n] - p.workspace_min[n] + WALL_SLACK)
+            if farthest(s.V_cmd[n], c[n], third, tau) > above:
+                return False
+            if farthest(-s.V_cmd[n], -c[n], third, tau) > below:
+                return False
+    return True
+
+
+@jit
+def farthest(v, c, b, tau):
+    """The most that `v t + c t^2 / 2 + b t^3 / 6` can be for t in 0 .. tau (from above)."""
+    end = v * tau + 0.5 * c * tau * tau
+    third = b * tau * tau * tau / 6.0
+    if c >= 0.0:
+        return max(0.0, end + third)
+    if v <= 0.0:
+        return max(0.0, v * tau + third)
+    if v < -c * tau:
+        end = -0.5 * v * v / c
+    return end + third
+
+
+@jit
+def stays_slow(v, c, b, time, dt, cap):
+    """Whether `(v + c t + b t^2 / 2) (1 - t/T) <= cap` for all t in 0 .. T, when dt passes before braking starts.
+
+    Sufficient, by `1 / (1 - x) >= 1 + x + x^2`: the parabola `(cap - v) + (cap/T - c) t + (cap/T^2 - b/2) t^2`
+    is never negative.
+    """
+    cap = cap * (1.0 + 1e-6) + 1e-12
+    v, c = v + dt * (c + 0.5 * b * dt), c + b * dt
+    k0 = cap - v
+    if k0 < 0.0:
+        return False
+    if time == 0.0:
+        return True
+    k1, k2 = cap / time - c, cap / (time * time) - 0.5 * b
+    if k0 + (k1 + k2 * time) * time < 0.0:
+        return False
+    if k1 < 0.0 and k2 > 0.0 and -k1 < 2.0 * k2 * time:
+        return k0 >= k1 * k1 / (4.0 * k2)
+    return True
+
+
+@jit
+def bias_acceleration(s, qd):
+    """`dJ/dt qd`: the linear and angular acceleration of P while the joint rates are constant.
+
+    From `dJ_n/dq_m = z_m x J_n` for m <= n (and `z_n x J_m` beyond), with running sums.
+    """
+    turn, move = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    c, cw = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(6):
+        n = 5 - k
+        z = (s.J[3, n], s.J[4, n], s.J[5, n])
+        c = add(c, scale(cross(z, move), qd[n]))
+        move = add(move, scale((s.J[0, n], s.J[1, n], s.J[2, n]), qd[n]))
+    for n in range(6):
+        z = (s.J[3, n], s.J[4, n], s.J[5, n])
+        cw = add(cw, scale(cross(turn, z), qd[n]))
+        turn = add(turn, scale(z, qd[n]))
+        c = add(c, scale(cross(turn, (s.J[0, n], s.J[1, n], s.J[2, n])), qd[n]))
+    return c, cw

@@ -1,0 +1,160 @@
+"""Step 3: from what the sensor reports to the force the law feels.
+
+F_comp = F_sensor - bias - tool gravity (+ tool inertia)  ->  low-pass  ->  deadband  ->  at P
+"""
+
+from __future__ import annotations
+
+import math
+
+from ur_admittance.kernel import bits
+from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.spatial import (
+    add,
+    angular,
+    cross,
+    finite3,
+    linear,
+    norm,
+    quaternion,
+    rotate_back,
+    scale,
+    set_angular,
+    set_linear,
+    sub,
+    turn,
+    turn_back,
+)
+
+SPIKES_DROPPED = 3  # a jump that lasts longer is real
+
+
+@jit
+def accept_wrench(p, s, i):
+    """Keep the sample as the last good one, or say why not and keep the one before."""
+    f, t = linear(i.wrench), angular(i.wrench)
+    good = True
+    if not (finite3(f) and finite3(t) and i.wrench_age >= 0.0):
+        s.status |= bits.WRENCH_NOT_FINITE
+        good = False
+    elif not s.fresh and s.spikes < SPIKES_DROPPED:
+        jump_f = norm(sub(f, linear(s.wrench_good)))
+        jump_t = norm(sub(t, angular(s.wrench_good)))
+        if (p.spike_force > 0.0 and jump_f > p.spike_force) or (
+            p.spike_torque > 0.0 and jump_t > p.spike_torque
+        ):
+            s.status |= bits.WRENCH_SPIKE
+            s.spikes += 1
+            return
+    if not good:
+        s.wrench_silence += s.dt
+        return
+    same = True
+    for n in range(6):
+        same = same and i.wrench[n] == s.wrench_good[n]
+        s.wrench_good[n] = i.wrench[n]
+    s.frozen = s.frozen + 1 if same else 0
+    s.spikes = 0
+    s.wrench_silence = 0.0
+
+
+@jit
+def wrench(p, s):
+    """Fill `F_S_comp`, `F_S_filt`, `F_S`, `F_P` from the last good sample."""
+    f = sub(linear(s.wrench_good), linear(p.bias))
+    t = sub(angular(s.wrench_good), angular(p.bias))
+    if p.payload_mass > 0.0:
+        com = linear(p.payload_com)
+        g_S = turn_back(p.R_PS, turn_back(s.R_WP, linear(p.gravity)))
+        weight = scale(g_S, p.payload_mass)
+        f = sub(f, weight)
+        t = sub(t, cross(com, weight))
+        if p.compensate_inertia:
+            inertial_f, inertial_t = tool_inertia(p, s)
+            f = add(f, inertial_f)
+            t = add(t, inertial_t)
+    if not norm(f) <= p.max_force:
+        s.status |= bits.OVER_FORCE | bits.WRENCH_SATURATED
+        f = scale(f, p.max_force / norm(f))
+    if not norm(t) <= p.max_torque:
+        s.status |= bits.OVER_TORQUE | bits.WRENCH_SATURATED
+        t = scale(t, p.max_torque / norm(t))
+    set_linear(s.F_S_comp, f)
+    set_angular(s.F_S_comp, t)
+
+    if s.fresh:
+        s.filter_gain = 1.0
+        s.filter_dt = 0.0
+    elif s.filter_dt != s.dt:
+        s.filter_dt = s.dt
+        s.filter_gain = 1.0
+        if p.filter_time_constant > 0.0:
+            s.filter_gain = -math.expm1(-s.dt / p.filter_time_constant)
+    for n in range(6):
+        s.F_S_filt[n] += s.filter_gain * (s.F_S_comp[n] - s.F_S_filt[n])
+
+    f = deadband(linear(s.F_S_filt), p.deadband_force, p.deadband_hard)
+    t = deadband(angular(s.F_S_filt), p.deadband_torque, p.deadband_hard)
+    set_linear(s.F_S, f)
+    set_angular(s.F_S, t)
+    f = turn(p.R_PS, f)
+    t = add(turn(p.R_PS, t), cross(linear(p.p_PS), f))
+    set_linear(s.F_P, f)
+    set_angular(s.F_P, t)
+
+
+@jit
+def to_law_axes(p, s):
+    """`F_law`: the wrench at P, turned from P's axes into those of the law."""
+    f, t = turn(s.R_WP, linear(s.F_P)), turn(s.R_WP, angular(s.F_P))
+    if p.frame == bits.PROBE:
+        wxyz_WD = quaternion(s.wxyz_WD)
+        f, t = rotate_back(wxyz_WD, f), rotate_back(wxyz_WD, t)
+    set_linear(s.F_law, f)
+    set_angular(s.F_law, t)
+
+
+@jit
+def deadband(a, threshold, hard):
+    """Zero inside the threshold. Outside: shortened by it (soft: continuous), or unchanged (hard)."""
+    n = norm(a)
+    if not n > threshold:
+        return 0.0, 0.0, 0.0
+    if hard:
+        return a
+    return scale(a, 1.0 - threshold / n)
+
+
+@jit
+def tool_inertia(p, s):
+    """The wrench, in S, that moves the tool's mass along with the last commanded motion.
+
+    `m a_com` and `I alpha + omega x I omega + com x m a_com`, from the twist and acceleration commanded last.
+    """
+    w = turn_back(p.R_PS, turn_back(s.R_WP, angular(s.V_prev)))
+    alpha = turn_back(p.R_PS, turn_back(s.R_WP, angular(s.A_mem)))
+    a_P = turn_back(p.R_PS, turn_back(s.R_WP, linear(s.A_mem)))
+    com = linear(p.payload_com)
+    # from P to the centre of mass, in S axes
+    arm = add(turn_back(p.R_PS, linear(p.p_PS)), com)
+    a_com = add(a_P, add(cross(alpha, arm), cross(w, cross(w, arm))))
+    f = scale(a_com, p.payload_mass)
+    t = add(cross(com, f), add(inertia_times(p, alpha), cross(w, inertia_times(p, w))))
+    return f, t
+
+
+@jit
+def inertia_times(p, a):
+    xx, yy, zz, xy, xz, yz = (
+        p.payload_inertia[0],
+        p.payload_inertia[1],
+        p.payload_inertia[2],
+        p.payload_inertia[3],
+        p.payload_inertia[4],
+        p.payload_inertia[5],
+    )
+    return (
+        xx * a[0] + xy * a[1] + xz * a[2],
+        xy * a[0] + yy * a[1] + yz * a[2],
+        xz * a[0] + yz * a[1] + zz * a[2],
+    )

@@ -1,0 +1,179 @@
+"""Thousands of closed loops in one call, in parallel threads: for tuning, statistics and learning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ur_admittance.config import Config
+from ur_admittance.errors import AdmittanceError, ConfigError
+from ur_admittance.kernel import layout
+from ur_admittance.kernel.compile import announced
+from ur_admittance.kernel.plant import LONGEST_DELAY, run_all
+from ur_admittance.model import RobotModel
+from ur_admittance.packing import pack
+from ur_admittance.transforms import as_numbers
+
+
+@dataclass(frozen=True)
+class LaggedArm:
+    """An arm that makes the commanded joint velocities late and smoothed.
+
+    Attributes:
+        time_constant: of the first-order lag of every joint, s.
+        delay: whole ticks between a command and its first effect.
+    """
+
+    time_constant: float = 0.02
+    delay: int = 2
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A plane that pushes back: force = stiffness * depth - damping * (velocity along the normal), never pulling.
+
+    Attributes:
+        point: any point of the plane, m in W.
+        normal: out of the material, in W.
+        stiffness: N/m.
+        damping: N s/m.
+    """
+
+    point: tuple[float, float, float]
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    stiffness: float = 10_000.0
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """What happened, by run and kept tick.
+
+    Attributes:
+        outputs: output records, shape (runs, kept): `outputs["X_WP"][3, :, 0, 3]` is the x of run 3 over time.
+        ticks: how many ticks were run in all.
+    """
+
+    outputs: np.ndarray
+    ticks: int
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A field of the outputs, such as `rollout["qd"]`, shape (runs, kept, ...)."""
+        return self.outputs[name]
+
+
+def rollout(
+    model: RobotModel,
+    configs: Config | Sequence[Config],
+    wrenches: ArrayLike,
+    *,
+    q0: ArrayLike | None = None,
+    dt: ArrayLike = 0.002,
+    arm: LaggedArm | None = None,
+    surface: Surface | None = None,
+    wrench_axes: str = "probe",
+    every: int = 1,
+    threads: int | None = None,
+) -> Rollout:
+    """Run the controller in closed loop, once for every configuration, start or wrench sequence.
+
+    Args:
+        model: the arm.
+        configs: one, or one for each run.
+        wrenches: what pushes the tool at P, N and Nm: (ticks, 6) for all runs, or (runs, ticks, 6).
+        q0: joint angles at the start, rad: (6,) or (runs, 6). Default: `model.home`.
+        dt: s; one number, or one for each tick.
+        arm: None for an ideal arm that does what it is told at once.
+        surface: a plane the tool may touch.
+        wrench_axes: axes of `wrenches`: "probe", or "world".
+        every: keep one tick of so many.
+        threads: at most this many. Default: all cores.
+    """
+    if wrench_axes not in ("probe", "world"):
+        raise AdmittanceError(
+            f"rollout: wrench_axes must be 'probe' or 'world', got {wrench_axes!r}"
+        )
+    if not (isinstance(every, int) and every >= 1):
+        raise AdmittanceError(f"rollout: every must be a whole number of at least 1, got {every!r}")
+    configs = [configs] if isinstance(configs, Config) else list(configs)
+    for config in configs:
+        if not isinstance(config, Config):
+            raise ConfigError(f"rollout: configs must be Config objects, got {config!r:.100}")
+    W = _batched("wrenches", wrenches, 3)
+    Q = _batched("q0", model.home if q0 is None else q0, 2)
+    runs = _common_length({"configs": len(configs), "wrenches": len(W), "q0": len(Q)})
+    D = np.atleast_1d(np.asarray(dt, dtype=np.float64)).ravel()
+    if len(D) not in (1, W.shape[1]) or not np.all((D > 0) & (D <= 0.1)):
+        raise AdmittanceError(
+            f"rollout: dt must be in (0, 0.1] s, one number or one for each of the {W.shape[1]} ticks"
+        )
+    params = np.concatenate([pack(config, model) for config in configs])
+    which = np.arange(runs, dtype=np.int64) % len(configs)
+    ticks = W.shape[1]
+    history = np.zeros((runs, -(-ticks // every)), layout.OUTPUTS)
+    cores = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    used = max(1, min(cores, threads or cores))
+    lanes = min(runs, used * 4)
+    scratch = [np.zeros(lanes, dtype) for dtype in (layout.STATE, layout.INPUTS, layout.OUTPUTS)]
+    states, inputs, outputs = scratch
+    before = numba.get_num_threads()
+    numba.set_num_threads(used)
+    try:
+        with announced("the parallel kernel"):
+            run_all(
+                params, which, states, layout.new_state(), inputs, outputs, Q, W, D,
+                _arm(arm), _surface(surface), wrench_axes == "world", every, history,
+                np.zeros((lanes, LONGEST_DELAY, 6)), np.zeros((lanes, 6)),
+            )  # fmt: skip
+    finally:
+        numba.set_num_threads(before)
+    return Rollout(history, runs * ticks)
+
+
+def _batched(name: str, value: ArrayLike, dimensions: int) -> np.ndarray:
+    """A float array whose last axis is six long, with a first axis for the runs."""
+    shape = "(ticks, 6) or (runs, ticks, 6)" if dimensions == 3 else "(6,) or (runs, 6)"
+    try:
+        array = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise AdmittanceError(f"rollout: {name} must be numbers of shape {shape}") from None
+    if array.ndim == dimensions - 1:
+        array = array[None]
+    if array.ndim != dimensions or array.shape[-1] != 6 or 0 in array.shape:
+        raise AdmittanceError(f"rollout: {name} must have the shape {shape}, got {np.shape(value)}")
+    return array
+
+
+def _common_length(lengths: dict[str, int]) -> int:
+    runs = max(lengths.values())
+    if any(n not in (1, runs) for n in lengths.values()):
+        got = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise AdmittanceError(f"rollout: give one of each, or as many as there are runs; got {got}")
+    return runs
+
+
+def _arm(arm: LaggedArm | None) -> np.ndarray:
+    if arm is None:
+        return np.zeros(2)
+    if not (0 <= arm.delay < LONGEST_DELAY and arm.time_constant >= 0):
+        raise AdmittanceError(
+            f"rollout: an arm needs 0 <= delay < {LONGEST_DELAY} ticks and time_constant >= 0 s, got {arm}"
+        )
+    return np.array([arm.time_constant, arm.delay], dtype=np.float64)
+
+
+def _surface(surface: Surface | None) -> np.ndarray:
+    if surface is None:
+        return np.zeros(9)
+    point = as_numbers(surface.point, "surface.point", (3,))
+    normal = as_numbers(surface.normal, "surface.normal", (3,))
+    length = np.linalg.norm(normal)
+    if not length > 0:
+        raise AdmittanceError("rollout: surface.normal must not be zero")
+    if not (surface.stiffness >= 0 and surface.damping >= 0):
+        raise AdmittanceError("rollout: surface.stiffness and .damping must be 0 or more")
+    return np.array([1, *point, *(normal / length), surface.stiffness, surface.damping], float)
