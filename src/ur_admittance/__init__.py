@@ -2,8 +2,8 @@
 
     M a + D v + K x = F
 
-A force/torque sensor feels a push; the arm gives way like the mass, damper and spring you chose, inside speed,
-acceleration, workspace and joint limits that it never breaks.
+A force/torque sensor feels a push; the arm gives way like the mass, damper and spring you chose,
+inside speed, acceleration, workspace and joint limits that it never breaks.
 """
 
 from ur_admittance._version import __version__

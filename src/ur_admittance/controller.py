@@ -61,9 +61,10 @@ class Controller:
     >>> out = controller.update(q, wrench, dt)
     >>> out["qd"], out["q_ref"]
 
-    One controller belongs to one thread. `update` never raises for what a sensor or a robot may send (NaN, stale
-    samples, odd times): it holds or stops, and says so in `out["status"]`. It does raise for a caller's mistake, such
-    as an array of the wrong length, and then nothing has changed.
+    One controller belongs to one thread. `update` never raises for what a sensor or a robot may
+    send (NaN, stale samples, odd times): it holds or stops, and says so in `out["status"]`. It does
+    raise for a caller's mistake, such as an array of the wrong length, and then nothing has
+    changed.
     """
 
     def __init__(self, model: RobotModel, config: Config | None = None) -> None:
@@ -74,7 +75,8 @@ class Controller:
         config = Config() if config is None else config
         if not isinstance(config, Config):
             raise ConfigError(
-                f"config: expected a Config, such as Config.preset('hand-guiding'), got {config!r:.100}"
+                "config: expected a Config, such as Config.preset('hand-guiding'), "
+                f"got {config!r:.100}"
             )
         self.model = model
         self.config = config
@@ -91,15 +93,15 @@ class Controller:
         self._clear()
         self._warm_up()
 
-    # --- life cycle -------------------------------------------------------------------------------------------
+    # --- life cycle ---
 
     def activate(self, q: ArrayLike, X_WD: ArrayLike | None = None) -> None:
         """Start at rest where the arm is. The first command is exactly zero, whatever was before.
 
         Args:
             q: measured joint angles, rad (6,). The arm must stand still.
-            X_WD: desired pose of the probe (4, 4), approached inside the limits. Default: the configured equilibrium,
-                else the measured pose.
+            X_WD: desired pose of the probe (4, 4), approached inside the limits. Default: the
+                configured equilibrium, else the measured pose.
         """
         q = as_numbers(q, "q", (6,))
         goal = self._goal(X_WD)
@@ -123,7 +125,8 @@ class Controller:
 
         Args:
             q: measured joint angles, rad (6,).
-            wrench: what the sensor reports, N and Nm (6,), in S axes at S's origin: what the world does to the tool.
+            wrench: what the sensor reports, N and Nm (6,), in S axes at S's origin: what the world
+                does to the tool.
             dt: time since the last tick, s.
             wrench_age: time since the wrench arrived, s.
             joint_age: time since the joint angles arrived, s.
@@ -157,13 +160,13 @@ class Controller:
         if self._state[0].mode != bits.INACTIVE:
             self._state[0].mode = bits.LEAVING
 
-    # --- what it is told --------------------------------------------------------------------------------------
+    # --- what it is told ---
 
     def set_desired(self, X_WD: ArrayLike, V_WD: ArrayLike | None = None) -> None:
         """Give the desired pose of the probe and its twist, as a planner would every cycle.
 
-        A pose that is far away is approached inside the limits, never jumped to. With a twist the pose goes on moving
-        between calls, for at most 0.1 s.
+        A pose that is far away is approached inside the limits, never jumped to. With a twist the
+        pose goes on moving between calls, for at most 0.1 s.
 
         Args:
             X_WD: pose in W (4, 4).
@@ -178,8 +181,9 @@ class Controller:
     def set(self, **changes: Any) -> Change:
         """Change parameters while running: `set(**{"admittance.mass": [4, 4, 4, .4, .4, .4]})`.
 
-        All or nothing: if one value is wrong, nothing has changed. Takes effect at the next tick; gains reach their
-        new values over `admittance.ramp_seconds`, rising damping first, so that no change kicks the arm.
+        All or nothing: if one value is wrong, nothing has changed. Takes effect at the next tick;
+        gains reach their new values over `admittance.ramp_seconds`, rising damping first, so that
+        no change kicks the arm.
         """
         config = self.config.replace(changes, live=True)
         before, now = self.config.flat(), config.flat()
@@ -188,11 +192,13 @@ class Controller:
         self.config = config
         return Change(values, recomputed, config.admittance.ramp_seconds)
 
-    # --- what it says -----------------------------------------------------------------------------------------
+    # --- what it says ---
 
     @property
     def mode(self) -> str:
-        """'inactive', 'active', 'holding' (goes on by itself), 'stopped' (until reset) or 'leaving'."""
+        """'inactive', 'active', 'holding' (goes on by itself), 'stopped' (until reset) or
+        'leaving'.
+        """
         return MODES[self._state[0].mode]
 
     @property
@@ -201,7 +207,7 @@ class Controller:
         return bool(self._state[0].at_rest)
 
     def status_words(self) -> list[str]:
-        """What the status of the last tick says, in words; after a stop also why, and how to go on."""
+        """What the status of the last tick says, in words; and after a stop also why."""
         state = self._state[0]
         words = faults.words_of(state.status)
         if state.mode in (bits.HOLDING, bits.STOPPED):
@@ -227,7 +233,7 @@ class Controller:
         order = np.arange(max(0, ticks - size) + 1, ticks + 1) % size
         return self._trace[order].copy()
 
-    # --- inside -----------------------------------------------------------------------------------------------
+    # --- inside ---
 
     def _clear(self) -> None:
         self._state[:] = layout.new_state()
@@ -241,7 +247,9 @@ class Controller:
         self._why = ""
 
     def _warm_up(self) -> None:
-        """Compile (or load) the tick now, not at the first tick on the robot; and from then on never again."""
+        """Compile (or load) the tick now, not at the first tick on the robot; and from then on
+        never again.
+        """
         with announced("the control kernel"):
             self._update_converted(
                 self.model.home, np.zeros(6), 1.0 / self.config.control_rate, 0.0, 0.0
@@ -303,7 +311,9 @@ def _array(name: str, value: Any) -> np.ndarray:
 
 
 def _wxyz(X: np.ndarray) -> np.ndarray:
-    """The unit quaternion, w >= 0, of a pose's rotation, from the symmetric matrix whose top eigenvector it is."""
+    """The unit quaternion, w >= 0, of a pose's rotation, from the symmetric matrix whose top
+    eigenvector it is.
+    """
     R = X[:3, :3]
     K = np.empty((4, 4))
     K[0, 0] = np.trace(R)

@@ -1,4 +1,6 @@
-"""The errors a user can meet. Each message says what was wrong, where, what was got, and what would be right."""
+"""The errors a user can meet. Each message says what was wrong, where, what was got, and what would
+be right.
+"""
 
 from __future__ import annotations
 

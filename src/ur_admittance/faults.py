@@ -1,8 +1,9 @@
 """Everything the controller can report, in one table: bit, words, reaction, and how to recover.
 
-The kernel sets the bits, `status_words` reads them, the docs page and the fault tests are generated from the table.
-Reactions: `limit` the motion is held back and goes on; `warn` nothing changes; `hold` the arm brakes, waits and goes
-on by itself after 50 good cycles; `stop` the arm brakes and stays stopped until `reset()`.
+The kernel sets the bits, `status_words` reads them, the docs page and the fault tests are generated
+from the table. Reactions: `limit` the motion is held back and goes on; `warn` nothing changes;
+`hold` the arm brakes, waits and goes on by itself after 50 good cycles; `stop` the arm brakes and
+stays stopped until `reset()`.
 """
 
 from __future__ import annotations
@@ -27,55 +28,135 @@ class Fault(NamedTuple):
 
 
 FAULTS: tuple[Fault, ...] = (
-    # --- limits: the law asks for more than it may have ---------------------------------------------------------
+    # limits: the law asks for more than it may have
     Fault("speed_limit", "limit", "the tool's speed is at its limit", "none needed"),
     Fault("acceleration_limit", "limit", "the tool's acceleration is at its limit", "none needed"),
     Fault("jerk_limit", "limit", "the tool's jerk is at its limit", "none needed"),
-    Fault("workspace_limit", "limit", "a workspace wall holds the tool back", "move away from the wall"),
-    Fault("outside_workspace", "limit", "the tool is outside the workspace; only inward motion is allowed",
-          "push or jog the tool inside"),
-    Fault("joint_position_limit", "limit", "a joint is near the end of its range", "move the joint back"),
+    Fault(
+        "workspace_limit",
+        "limit",
+        "a workspace wall holds the tool back",
+        "move away from the wall",
+    ),
+    Fault(
+        "outside_workspace",
+        "limit",
+        "the tool is outside the workspace; only inward motion is allowed",
+        "push or jog the tool inside",
+    ),
+    Fault(
+        "joint_position_limit",
+        "limit",
+        "a joint is near the end of its range",
+        "move the joint back",
+    ),
     Fault("joint_velocity_limit", "limit", "a joint is at its speed limit", "none needed"),
-    Fault("joint_acceleration_limit", "limit", "a joint is at its acceleration limit", "none needed"),
-    Fault("singularity", "limit", "the arm is near a singularity; the inverse kinematics is damped",
-          "move away; the arm stays compliant"),
-    Fault("beyond_acceleration", "limit",
-          "joint bounds, a wall or a singularity forced more than the tool's acceleration limit", "none needed"),
-    Fault("lead_limit", "limit", "the commanded pose waits for the arm", "see what holds the arm back"),
+    Fault(
+        "joint_acceleration_limit", "limit", "a joint is at its acceleration limit", "none needed"
+    ),
+    Fault(
+        "singularity",
+        "limit",
+        "the arm is near a singularity; the inverse kinematics is damped",
+        "move away; the arm stays compliant",
+    ),
+    Fault(
+        "beyond_acceleration",
+        "limit",
+        "joint bounds, a wall or a singularity forced more than the tool's acceleration limit",
+        "none needed",
+    ),
+    Fault(
+        "lead_limit", "limit", "the commanded pose waits for the arm", "see what holds the arm back"
+    ),
     Fault("wrench_saturated", "limit", "the wrench was cut to its configured maximum", "push less"),
-    # --- warnings -----------------------------------------------------------------------------------------------
-    Fault("wrench_not_finite", "warn", "a wrench sample was NaN or infinite; the last good one is used",
-          "check the sensor"),
-    Fault("wrench_spike", "warn", "a jump of the wrench was dropped as a spike",
-          "check the cable; raise safety.spike_force if contacts are that hard"),
-    Fault("joints_implausible", "warn",
-          "a joint sample was NaN or jumped further than the joint can move; the prediction is used",
-          "check the robot's data stream"),
-    Fault("bad_dt", "warn", "dt was not in (0, 0.1] s; the nominal period was used", "check the clock"),
-    Fault("desired_stale", "warn", "no new desired pose for 0.1 s while it moved; the last one is held",
-          "check the planner"),
-    Fault("joint_outside", "warn", "a joint is outside its range; only inward motion is allowed",
-          "jog the joint inside"),
-    # --- holds --------------------------------------------------------------------------------------------------
-    Fault("wrench_stale", "hold", "no good wrench sample for safety.wrench_timeout",
-          "resumes by itself when samples return"),
-    Fault("wrench_frozen", "hold", "the wrench has not changed by one bit for safety.frozen_samples samples",
-          "resumes by itself; set frozen_samples to 0 for a noise-free simulation"),
-    Fault("joints_stale", "hold", "no good joint sample for safety.joint_timeout",
-          "resumes by itself when samples return"),
-    Fault("time_gap", "hold", "more than five periods passed between two ticks", "resumes by itself"),
-    # --- stops --------------------------------------------------------------------------------------------------
+    # warnings
+    Fault(
+        "wrench_not_finite",
+        "warn",
+        "a wrench sample was NaN or infinite; the last good one is used",
+        "check the sensor",
+    ),
+    Fault(
+        "wrench_spike",
+        "warn",
+        "a jump of the wrench was dropped as a spike",
+        "check the cable; raise safety.spike_force if contacts are that hard",
+    ),
+    Fault(
+        "joints_implausible",
+        "warn",
+        "a joint sample was NaN or jumped further than the joint can move; the prediction is used",
+        "check the robot's data stream",
+    ),
+    Fault(
+        "bad_dt", "warn", "dt was not in (0, 0.1] s; the nominal period was used", "check the clock"
+    ),
+    Fault(
+        "desired_stale",
+        "warn",
+        "no new desired pose for 0.1 s while it moved; the last one is held",
+        "check the planner",
+    ),
+    Fault(
+        "joint_outside",
+        "warn",
+        "a joint is outside its range; only inward motion is allowed",
+        "jog the joint inside",
+    ),
+    # holds
+    Fault(
+        "wrench_stale",
+        "hold",
+        "no good wrench sample for safety.wrench_timeout",
+        "resumes by itself when samples return",
+    ),
+    Fault(
+        "wrench_frozen",
+        "hold",
+        "the wrench has not changed by one bit for safety.frozen_samples samples",
+        "resumes by itself; set frozen_samples to 0 for a noise-free simulation",
+    ),
+    Fault(
+        "joints_stale",
+        "hold",
+        "no good joint sample for safety.joint_timeout",
+        "resumes by itself when samples return",
+    ),
+    Fault(
+        "time_gap", "hold", "more than five periods passed between two ticks", "resumes by itself"
+    ),
+    # stops
     Fault("stop_requested", "stop", "stop() was called", "reset()"),
-    Fault("wrench_lost", "stop", "no good wrench sample for safety.lost_timeout", "check the sensor, reset()"),
-    Fault("joints_lost", "stop", "no good joint sample for safety.lost_timeout", "check the robot, reset()"),
+    Fault(
+        "wrench_lost",
+        "stop",
+        "no good wrench sample for safety.lost_timeout",
+        "check the sensor, reset()",
+    ),
+    Fault(
+        "joints_lost",
+        "stop",
+        "no good joint sample for safety.lost_timeout",
+        "check the robot, reset()",
+    ),
     Fault("over_force", "stop", "the force exceeded safety.max_force", "relieve the tool, reset()"),
-    Fault("over_torque", "stop", "the torque exceeded safety.max_torque", "relieve the tool, reset()"),
-    Fault("not_following", "stop",
-          "the arm did not follow its command within safety.max_tracking_error",
-          "check speed slider, payload and obstacles, reset()"),
-    Fault("ik_failed", "stop", "the inverse kinematics gave no finite answer five times in a row",
-          "report it with the trace, reset()"),
-)  # fmt: skip
+    Fault(
+        "over_torque", "stop", "the torque exceeded safety.max_torque", "relieve the tool, reset()"
+    ),
+    Fault(
+        "not_following",
+        "stop",
+        "the arm did not follow its command within safety.max_tracking_error",
+        "check speed slider, payload and obstacles, reset()",
+    ),
+    Fault(
+        "ik_failed",
+        "stop",
+        "the inverse kinematics gave no finite answer five times in a row",
+        "report it with the trace, reset()",
+    ),
+)
 
 BY_NAME = {fault.name: fault for fault in FAULTS}
 

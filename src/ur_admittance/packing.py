@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -36,9 +37,11 @@ def pack(config: Config, model: RobotModel) -> np.ndarray:
 def repack(
     params: np.ndarray, config: Config, model: RobotModel, changed: Iterable[str]
 ) -> tuple[str, ...]:
-    """Bring a running record up to date, or leave it as it is if that fails. Returns the parts made anew.
+    """Bring a running record up to date, or leave it as it is if that fails. Returns the parts made
+    anew.
 
-    The record changes in one assignment, between two ticks, and its `generation` tells the tick that it did.
+    The record changes in one assignment, between two ticks, and its `generation` tells the tick
+    that it did.
     """
     parts = tuple(p for p in _PARTS if any(_part_of(name) == p for name in changed))
     if parts:
@@ -160,6 +163,7 @@ def _pack_safety(p, config: Config, model: RobotModel) -> None:
     p.frozen_samples = safety.frozen_samples
     p.max_lead = safety.max_tracking_error
     p.max_lead_angle = safety.max_tracking_rotation
+    p.max_lead_cosine = math.cos(0.5 * safety.max_tracking_rotation)
     p.tracking_timeout = safety.tracking_timeout
 
 

@@ -1,4 +1,4 @@
-"""Thousands of closed loops in one call, in parallel threads: for tuning, statistics and learning."""
+"""Thousands of closed loops in one call, in parallel threads: to tune, to count, to learn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class LaggedArm:
 
 @dataclass(frozen=True)
 class Surface:
-    """A plane that pushes back: force = stiffness * depth - damping * (velocity along the normal), never pulling.
+    """A plane that pushes back: force = stiffness * depth - damping * (velocity along the normal),
+    never pulling.
 
     Attributes:
         point: any point of the plane, m in W.
@@ -54,7 +55,8 @@ class Rollout:
     """What happened, by run and kept tick.
 
     Attributes:
-        outputs: output records, shape (runs, kept): `outputs["X_WP"][3, :, 0, 3]` is the x of run 3 over time.
+        outputs: output records, shape (runs, kept): `outputs["X_WP"][3, :, 0, 3]` is the x of run 3
+            over time.
         ticks: how many ticks were run in all.
     """
 
@@ -109,7 +111,8 @@ def rollout(
     D = np.atleast_1d(np.asarray(dt, dtype=np.float64)).ravel()
     if len(D) not in (1, W.shape[1]) or not np.all((D > 0) & (D <= 0.1)):
         raise AdmittanceError(
-            f"rollout: dt must be in (0, 0.1] s, one number or one for each of the {W.shape[1]} ticks"
+            "rollout: dt must be in (0, 0.1] s, one number or one for each of the "
+            f"{W.shape[1]} ticks"
         )
     params = np.concatenate([pack(config, model) for config in configs])
     which = np.arange(runs, dtype=np.int64) % len(configs)
@@ -161,7 +164,8 @@ def _arm(arm: LaggedArm | None) -> np.ndarray:
         return np.zeros(2)
     if not (0 <= arm.delay < LONGEST_DELAY and arm.time_constant >= 0):
         raise AdmittanceError(
-            f"rollout: an arm needs 0 <= delay < {LONGEST_DELAY} ticks and time_constant >= 0 s, got {arm}"
+            f"rollout: an arm needs 0 <= delay < {LONGEST_DELAY} ticks and time_constant >= 0 s, "
+            f"got {arm}"
         )
     return np.array([arm.time_constant, arm.delay], dtype=np.float64)
 

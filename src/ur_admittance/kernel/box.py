@@ -1,9 +1,10 @@
 """Least squares inside a box, solved to its optimality conditions:
 
-    min  1/2 x^T H x + g^T x    subject to   low <= x <= high        (H symmetric, positive definite, 6 x 6)
+    min  1/2 x^T H x + g^T x    subject to   low <= x <= high        (H symmetric, positive
+    definite, 6 x 6)
 
-Active sets by block principal pivoting, one variable at a time when a block exchange does not help, which ends for
-every positive definite H. Six unknowns, no memory but the state record's.
+Active sets by block principal pivoting, one variable at a time when a block exchange does not help,
+which ends for every positive definite H. Six unknowns, no memory but the state record's.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ _TIE = 1e-13
 
 @jit
 def solve_box(s):
-    """Solve for `s.qd` with `s.H`, `s.g`, `s.low`, `s.high`. Returns False if no finite solution was found.
+    """Solve for `s.qd` with `s.H`, `s.g`, `s.low`, `s.high`. Returns False if no finite solution
+    was found.
 
-    `s.pinned[n]` is -1 or 1 where the solution is held by the lower or upper bound with a multiplier.
+    `s.pinned[n]` is -1 or 1 where the solution is held by the lower or upper bound with a
+    multiplier.
     """
     fewest, chances = 7, 3
     for n in range(6):
@@ -49,7 +52,7 @@ def solve_box(s):
                 s.pinned[n] = int(s.row[n])
     for n in range(6):
         s.qd[n] = min(max(s.qd[n], s.low[n]), s.high[n])
-        if not s.qd[n] - s.qd[n] == 0.0:
+        if s.qd[n] - s.qd[n] != 0.0:  # NaN or infinite
             return False
     return True
 
@@ -121,7 +124,9 @@ def solve_free(s):
 
 @jit(entry=True)
 def solve_boxes(state, H, g, low, high, x):
-    """Many problems at once, for callers outside the tick. Returns how many found no finite solution."""
+    """Many problems at once, for callers outside the tick. Returns how many found no finite
+    solution.
+    """
     s, failed = state[0], 0
     for k in range(H.shape[0]):
         for n in range(6):

@@ -1,7 +1,7 @@
 """Steps 1 and 9: are the inputs fit to use, and what happens when they, or anything later, are not.
 
-Faults are bits of `s.status`. A hold bit makes the arm brake and wait, a stop bit makes it brake and stay (`faults.py`
-has the words). Comparisons are written so that a NaN fails them.
+Faults are bits of `s.status`. A hold bit makes the arm brake and wait, a stop bit makes it brake
+and stay (`faults.py` has the words). Comparisons are written so that a NaN fails them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def check_time(p, s, i):
 
 @jit
 def check_joints(p, s, i):
-    """`s.q`: the measured joints, or where the commands have put them since the last good sample."""
+    """`s.q`: the measured joints, or where the commands put them since the last good one."""
     longest = max(s.dt, s.dt_prev)
     good = i.joint_age <= p.joint_timeout + _SAME
     stale = not good
@@ -64,7 +64,9 @@ def check_joints(p, s, i):
 
 @jit
 def check_wrench_age(p, s, i):
-    """Silence of the sensor, whether its samples are late, unusable or frozen, is told by one clock."""
+    """Silence of the sensor, whether its samples are late, unusable or frozen, is told by one
+    clock.
+    """
     silence = s.wrench_silence
     if i.wrench_age > silence:
         silence = i.wrench_age
@@ -102,7 +104,9 @@ def decide(s):
 
 @jit
 def note_events(p, s, i):
-    """Write down, once each, the faults that are new in this tick: which, when, the value and its limit."""
+    """Write down, once each, the faults that are new in this tick: which, when, the value and its
+    limit.
+    """
     new = s.status & ~s.status_prev & ~bits.LIMITS
     s.status_prev = s.status
     bit = 16

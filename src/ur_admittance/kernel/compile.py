@@ -1,4 +1,6 @@
-"""How the kernel is compiled: one decorator, one cache, and a word to the user while the compiler works."""
+"""How the kernel is compiled: one decorator, one cache, and a word to the user while the compiler
+works.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ def jit(function: Callable | None = None, *, entry: bool = False, parallel: bool
     """Compile a kernel function.
 
     Args:
-        entry: callable from Python; compiled code is kept on disk. Functions called only by other kernel functions
-            are compiled into these and need no file of their own.
+        entry: callable from Python; compiled code is kept on disk. Functions called only by other
+            kernel functions are compiled into these and need no file of their own.
         parallel: `numba.prange` loops run on several threads.
     """
 
@@ -68,8 +70,9 @@ def announced(what: str) -> Iterator[None]:
 def cache_directory() -> Path:
     """Where compiled code is kept: a folder of the user's, named after the kernel's source.
 
-    Numba looks only at the file of the function it compiles, so a change in a sibling would go unnoticed; and the
-    package itself may be installed read-only. `UR_ADMITTANCE_CACHE` or `NUMBA_CACHE_DIR` choose another place.
+    Numba looks only at the file of the function it compiles, so a change in a sibling would go
+    unnoticed; and the package itself may be installed read-only. `UR_ADMITTANCE_CACHE` or
+    `NUMBA_CACHE_DIR` choose another place.
     """
     chosen = os.environ.get("UR_ADMITTANCE_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
@@ -98,7 +101,9 @@ def _source_digest() -> str:
 
 @contextmanager
 def _cache_directory() -> Iterator[None]:
-    """Point Numba at our folder while one of our functions is decorated; its locator is chosen then."""
+    """Point Numba at our folder while one of our functions is decorated; its locator is chosen
+    then.
+    """
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
     try:

@@ -1,4 +1,5 @@
-"""The desired pose D on its way to the goal G that a planner gave: never jumped to, always inside the limits.
+"""The desired pose D on its way to the goal G that a planner gave: never jumped to, always inside
+the limits.
 
 V_WD = V_WG + braking speed towards G,   within the speed limit and the acceleration limit
 """
@@ -88,7 +89,9 @@ def arrive(s):
 
 @jit
 def approach(error, v_goal, v_prev, v_max, a_max, dt):
-    """The velocity that closes `error` in time to stop there, plus the goal's own, inside the limits."""
+    """The velocity that closes `error` in time to stop there, plus the goal's own, inside the
+    limits.
+    """
     n = norm(error)
     if n > 0.0:
         v_goal = add(v_goal, scale(error, braking_speed(n, 0.5 * a_max, dt) / n))

@@ -2,10 +2,11 @@
 
     min |J qd - V|^2 + lambda^2 |qd|^2    subject to   low <= qd <= high
 
-`low` and `high` come from the joints' speed, acceleration and position limits. Away from singularities lambda is
-zero and, while no bound is met, `qd = J^-1 V` exactly. Where a bound or the damping bends the answer, the motion the
-joints would really make, `J qd`, is held against the Cartesian limits again and brought back inside them if any joint
-rates within the bounds can do that. Last, the arm must be able to stop in time (`viability`). Hence the order of
+`low` and `high` come from the joints' speed, acceleration and position limits. Away from
+singularities lambda is zero and, while no bound is met, `qd = J^-1 V` exactly. Where a bound or the
+damping bends the answer, the motion the joints would really make, `J qd`, is held against the
+Cartesian limits again and brought back inside them if any joint rates within the bounds can do
+that. Last, the arm must be able to stop in time (`viability`). Hence the order of
 importance: joint bounds, workspace, speed, acceleration, the law.
 """
 
@@ -16,6 +17,7 @@ import math
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.box import solve_box
 from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.jacobian import invert_jacobian
 from ur_admittance.kernel.limiter import clip_to_walls, last_inside
 from ur_admittance.kernel.spatial import (
     add,
@@ -81,7 +83,9 @@ def inverse_kinematics(p, s):
 
 @jit
 def joint_bounds(p, s):
-    """The fastest each joint may go: its speed limit, its acceleration limit, and in time to stop at its end."""
+    """The fastest each joint may go: its speed limit, its acceleration limit, and in time to stop
+    at its end.
+    """
     for n in range(6):
         fastest, a = p.qd_max[n], p.qdd_max[n]
         low, high = -fastest, fastest
@@ -97,49 +101,6 @@ def joint_bounds(p, s):
         # A joint too near to its end for its speed brakes as hard as it may.
         s.low[n] = min(max(low, slower), faster)
         s.high[n] = max(min(high, faster), slower)
-
-
-@jit
-def invert_jacobian(s):
-    """`J_inverse` by Gauss-Jordan with row pivoting. Returns 1 / |J^-1| (Frobenius), or 0 if J is singular.
-
-    The smallest singular value of J lies between this number and sqrt(6) times it.
-    """
-    A = s.J_inverse
-    for n in range(6):
-        for m in range(6):
-            A[n, m] = s.J[n, m]
-        s.pinned[n] = n
-    for k in range(6):
-        best, at = abs(A[k, k]), k
-        for n in range(k + 1, 6):
-            if abs(A[n, k]) > best:
-                best, at = abs(A[n, k]), n
-        if not best > 1e-14:
-            return 0.0
-        if at != k:
-            s.pinned[k], s.pinned[at] = s.pinned[at], s.pinned[k]
-            for m in range(6):
-                A[k, m], A[at, m] = A[at, m], A[k, m]
-        pivot = 1.0 / A[k, k]
-        A[k, k] = 1.0
-        for m in range(6):
-            A[k, m] *= pivot
-        for n in range(6):
-            if n != k:
-                t = A[n, k]
-                A[n, k] = 0.0
-                for m in range(6):
-                    A[n, m] -= t * A[k, m]
-    # undo the row exchanges: they permuted the columns of the inverse
-    total = 0.0
-    for n in range(6):
-        for m in range(6):
-            s.row[s.pinned[m]] = A[n, m]
-        for m in range(6):
-            A[n, m] = s.row[m]
-            total += s.row[m] * s.row[m]
-    return 1.0 / math.sqrt(total)
 
 
 @jit
@@ -167,7 +128,9 @@ def aim(s):
 
 @jit
 def keeps_limits(p, s):
-    """Whether `V_cmd` is inside the Cartesian limits; if not, `V_aim` becomes the nearest motion that is."""
+    """Whether `V_cmd` is inside the Cartesian limits; if not, `V_aim` becomes the nearest motion
+    that is.
+    """
     v, w = linear(s.V_cmd), angular(s.V_cmd)
     inside = add(linear(s.V_prev), saturate(sub(v, linear(s.V_prev)), p.a_max * s.dt))
     inside = saturate(inside, s.v_cap)
@@ -216,7 +179,7 @@ def towards_safe(p, s):
 
 @jit
 def meets_wall(p, s):
-    """Whether the tool, moved by `qd` for dt along its arc, goes faster towards a wall than it may."""
+    """Whether the tool, on its arc over dt, goes faster towards a wall than it may."""
     sag = wall_sag(p, s)
     for n in range(3):
         v = s.V_cmd[n] + sag[n]
@@ -227,7 +190,9 @@ def meets_wall(p, s):
 
 @jit
 def wall_sag(p, s):
-    """Mean velocity over the tick along the arc the joints make, less the velocity at its start, m/s."""
+    """Mean velocity over the tick along the arc the joints make, less the velocity at its start,
+    m/s.
+    """
     end = tool_after(p, s)
     k = 1.0 / s.dt
     return sub(scale(sub(end, linear(s.p_WP)), k), linear(s.V_cmd))
@@ -235,7 +200,9 @@ def wall_sag(p, s):
 
 @jit
 def tool_after(p, s):
-    """Where the tool point will be when `qd` has acted for dt, m. The chain once more, for the position alone."""
+    """Where the tool point will be when `qd` has acted for dt, m. The chain once more, for the
+    position alone.
+    """
     x, y, z = linear(p.chain_p[6])
     for k in range(6):
         n = 5 - k
@@ -268,7 +235,9 @@ def slow_down(s):
 
 @jit
 def report_bounds(p, s):
-    """Set the status bits of the joint bounds that hold, and of an acceleration that had to be exceeded."""
+    """Set the status bits of the joint bounds that hold, and of an acceleration that had to be
+    exceeded.
+    """
     for n in range(6):
         tie = _TIE * (1.0 + abs(s.qd[n]))
         at_low, at_high = s.qd[n] <= s.low[n] + tie, s.qd[n] >= s.high[n] - tie

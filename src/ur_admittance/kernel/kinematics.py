@@ -2,7 +2,8 @@
 
     X_WP = prod_i ( X_chain[i] Rz(q_i) ) X_chain[6]
 
-Every joint turns about the z axis of its own frame; `model.py` writes any serial chain in this shape.
+Every joint turns about the z axis of its own frame; `model.py` writes any serial chain in this
+shape.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from ur_admittance.kernel.compile import jit
 def kinematics(p, s):
     """Fill `s.R_WP`, `s.p_WP` and `s.J` from `s.q`.
 
-    Column n of the Jacobian is `[z_n x (p_WP - o_n); z_n]` (axis z_n through o_n, both in W): it maps joint rates
-    [rad/s] to `V_WP` = [velocity of Po; angular velocity], in W axes.
+    Column n of the Jacobian is `[z_n x (p_WP - o_n); z_n]` (axis z_n through o_n, both in W): it
+    maps joint rates [rad/s] to `V_WP` = [velocity of Po; angular velocity], in W axes.
     """
-    # The rotation so far, row by row, and the origin so far: scalars, so that they live in registers.
+    # The rotation so far, row by row, and the origin so far: scalars, so that they live in
+    # registers.
     xx, xy, xz = p.chain_R[0, 0, 0], p.chain_R[0, 0, 1], p.chain_R[0, 0, 2]
     yx, yy, yz = p.chain_R[0, 1, 0], p.chain_R[0, 1, 1], p.chain_R[0, 1, 2]
     zx, zy, zz = p.chain_R[0, 2, 0], p.chain_R[0, 2, 1], p.chain_R[0, 2, 2]
     px, py, pz = p.chain_p[0, 0], p.chain_p[0, 1], p.chain_p[0, 2]
     for n in range(6):
-        # Axis and origin of joint n: the angular rows hold the axis already, the linear rows the origin for now.
+        # Axis and origin of joint n: the angular rows hold the axis already, the linear rows the
+        # origin for now.
         s.J[3, n], s.J[4, n], s.J[5, n] = xz, yz, zz
         s.J[0, n], s.J[1, n], s.J[2, n] = px, py, pz
         c = math.cos(s.q[n])

@@ -1,9 +1,11 @@
 """Steps 4 and 5: the admittance law and the pose it commands.
 
-    M a + D v + s K x = F        per axis, for the offset x of the commanded pose C from the desired pose D
+    M a + D v + s K x = F        per axis, for the offset x of the commanded pose C from the desired
+    pose D
 
-in the axes of D (`probe`) or of W (`base`). The translation is a vector; the rotation stays on SO(3): its spring
-pulls along `Log`, its steps are taken with `Exp`. `s` grows from 0 to 1 after activation, so no spring starts tense.
+in the axes of D (`probe`) or of W (`base`). The translation is a vector; the rotation stays on
+SO(3): its spring pulls along `Log`, its steps are taken with `Exp`. `s` grows from 0 to 1 after
+activation, so no spring starts tense.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ from ur_admittance.kernel.spatial import (
 
 @jit
 def gains(p, s):
-    """Move the gains in force towards the parameters: over `ramp_seconds`, rising damping first, falling last."""
+    """Move the gains in force towards the parameters: over `ramp_seconds`, rising damping first,
+    falling last.
+    """
     if s.generation != p.generation:
         s.generation = p.generation
         s.filter_dt = 0.0
@@ -121,7 +125,8 @@ def exact_step(s):
             continue
         a, w2 = 0.5 * d / m, k / m
         disc = a * a - w2
-        # c = exp(-a h) cosh(b h), sn = exp(-a h) sinh(b h) / b with b^2 = disc (cos and sin where disc < 0)
+        # c = exp(-a h) cosh(b h), sn = exp(-a h) sinh(b h) / b with b^2 = disc (cos and sin where
+        # disc < 0)
         if abs(disc) * h * h < 1e-6:
             e, u = math.exp(-a * h), disc * h * h
             c = e * (1.0 + u / 2 * (1.0 + u / 12))
@@ -145,7 +150,9 @@ def exact_step(s):
 
 @jit
 def rk4_step(m, d, k, x, v, force, h):
-    """The classical fourth-order Runge-Kutta step of both states. Returns the new v and the step of x."""
+    """The classical fourth-order Runge-Kutta step of both states. Returns the new v and the step of
+    x.
+    """
     v1, a1 = v, (force - d * v - k * x) / m
     v2 = v + 0.5 * h * a1
     a2 = (force - d * v2 - k * (x + 0.5 * h * v1)) / m
@@ -158,7 +165,9 @@ def rk4_step(m, d, k, x, v, force, h):
 
 @jit
 def feed_forward(p, s):
-    """`rate`: what the offset adds to the twist of D, so that `V_WD + rate` is the time derivative of `X_WC`."""
+    """`rate`: what the offset adds to the twist of D, so that `V_WD + rate` is the time derivative
+    of `X_WC`.
+    """
     v, w = linear(s.v), angular(s.v)
     w_WD = angular(s.V_WD)
     if p.frame == bits.PROBE:
@@ -173,10 +182,11 @@ def feed_forward(p, s):
 
 @jit
 def hold_back(p, s, V_follow):
-    """Anti-windup: where the limits took something away, the law goes no faster than what was commanded.
+    """Anti-windup: where the limits took something away, the law goes no faster than what was
+    commanded.
 
-    Each axis of `v` and `dx` is cut to lie between zero and the commanded motion. It is never raised, so energy only
-    leaves the law.
+    Each axis of `v` and `dx` is cut to lie between zero and the commanded motion. It is never
+    raised, so energy only leaves the law.
     """
     v = sub(linear(V_follow), linear(s.V_WD))
     w = sub(angular(V_follow), angular(s.V_WD))
@@ -234,7 +244,9 @@ def offset_from(p, s, p_WC, wxyz_WC):
 
 @jit
 def fold(p, s, free):
-    """Move D so that disabled axes (and free ones, if `free`) have no offset, while C stays where it is."""
+    """Move D so that disabled axes (and free ones, if `free`) have no offset, while C stays where
+    it is.
+    """
     phi = log3(quaternion(s.wxyz_offset))
     p_WC, wxyz_WC = linear(s.p_WC), quaternion(s.wxyz_WC)
     folds = False
@@ -284,7 +296,8 @@ def keeps(p, s, n, free):
 def re_anchor(p, s):
     """Once at rest with no force, axes without stiffness take the present pose as the desired one.
 
-    Axes with stiffness keep theirs, so that the spring remembers home. A planner's stream is not disturbed.
+    Axes with stiffness keep theirs, so that the spring remembers home. A planner's stream is not
+    disturbed.
     """
     threshold = p.drift_reset_threshold
     if not threshold > 0.0 or not s.at_goal or s.goal_age < 0.1:

@@ -1,7 +1,8 @@
 """The four records of a tick: everything it reads, remembers and says, and nothing else.
 
-SI units, radians, seconds; 6-vectors `[linear; angular]`; quaternions `wxyz`. Frames: W base, P probe, S sensor, D
-desired pose, G the goal D is on its way to, C commanded pose. The law's axes are those of D (`probe`) or W (`base`).
+SI units, radians, seconds; 6-vectors `[linear; angular]`; quaternions `wxyz`. Frames: W base, P
+probe, S sensor, D desired pose, G the goal D is on its way to, C commanded pose. The law's axes are
+those of D (`probe`) or W (`base`).
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ PARAMS = _record(
         ("max_joint_lead", _FLOAT),  # rad
         ("max_lead", _FLOAT),  # m
         ("max_lead_angle", _FLOAT),  # rad
+        ("max_lead_cosine", _FLOAT),  # of half that angle
         ("leak", _FLOAT),  # 1/s, how fast q_ref forgets what the arm did not follow
         # limits
         ("v_max", _FLOAT),  # m/s

@@ -1,8 +1,9 @@
 """Step 7: the one place where the tool's motion is limited, in W axes.
 
-The allowed linear velocities are a convex set: a box (the speed at which each workspace wall can still be met at
-rest), a ball around the last velocity (acceleration) and a ball around zero (speed). `limit` finds a point that is in
-all three, then goes from it towards the wish as far as the set allows. Angular velocities have the two balls.
+The allowed linear velocities are a convex set: a box (the speed at which each workspace wall can
+still be met at rest), a ball around the last velocity (acceleration) and a ball around zero
+(speed). `limit` finds a point that is in all three, then goes from it towards the wish as far as
+the set allows. Angular velocities have the two balls.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _TIE = 1e-12
 
 @jit
 def limit(p, s, stopping):
-    """`V_lim` from `V_track`, the limiter's memory `V_mem` and the tool's place between the walls."""
+    """`V_lim` from `V_track`, the limiter's memory `V_mem` and the distance to the walls."""
     if stopping:
         for n in range(6):
             s.V_mem[n] = s.V_prev[n]
@@ -62,10 +63,11 @@ def limit(p, s, stopping):
 
 @jit
 def safe_start(s, last, v_max, reach, boxed):
-    """A velocity inside all limits, whatever is wished: the last one, slowed where walls or speed ask for it.
+    """A velocity inside all limits, whatever is wished: the last one, slowed where walls or speed
+    ask for it.
 
-    Returns it and the speed cap: `v_max`, or what is left when a speed above it (the limit was lowered) is reduced
-    as fast as the acceleration limit lets us.
+    Returns it and the speed cap: `v_max`, or what is left when a speed above it (the limit was
+    lowered) is reduced as fast as the acceleration limit lets us.
     """
     start = clip_to_walls(s, last) if boxed else last
     n = norm(start)
@@ -108,7 +110,9 @@ def step_inside(s, wish, last, accel, v_max, a_max, jerk_max, boxed):
 
 @jit
 def last_inside(start, along, centre, radius):
-    """The largest k in 0 .. 1 with `|start + k along - centre| <= radius`; 0 if even the start is outside."""
+    """The largest k in 0 .. 1 with `|start + k along - centre| <= radius`; 0 if even the start is
+    outside.
+    """
     u = sub(start, centre)
     a, b, c = dot(along, along), dot(u, along), dot(u, u) - radius * radius
     if a + 2.0 * b + c <= 0.0 or a == 0.0:
@@ -123,7 +127,9 @@ def last_inside(start, along, centre, radius):
 
 @jit
 def first_inside(direction, centre, radius, smallest, largest):
-    """The smallest length between the two with `|length direction - centre| <= radius`; else the largest."""
+    """The smallest length between the two with `|length direction - centre| <= radius`; else the
+    largest.
+    """
     b, c = dot(direction, centre), dot(centre, centre) - radius * radius
     root = b * b - c
     if root <= 0.0:
@@ -144,8 +150,8 @@ def clip_to_walls(s, v):
 def walls(p, s):
     """Bounds on each component of the tool's velocity, such that it meets every wall at rest.
 
-    At rest by braking the tool (at its share of the acceleration limit), and also if all joints had to slow down
-    together, along their curved way (see `viability`).
+    At rest by braking the tool (at its share of the acceleration limit), and also if all joints had
+    to slow down together, along their curved way (see `viability`).
     """
     s.near_wall = 0
     fastest = max(p.v_max, norm(linear(s.V_prev)))
@@ -175,7 +181,9 @@ def walls(p, s):
 
 @jit
 def wall_speed(distance, speed, bend, a, tau, dt):
-    """How fast the tool may go towards a wall. A tool that is too near for its speed brakes as hard as it must."""
+    """How fast the tool may go towards a wall. A tool that is too near for its speed brakes as hard
+    as it must.
+    """
     if not distance > 0.0:
         return max(0.0, speed - a * dt)
     harder = a

@@ -1,8 +1,9 @@
 """Many closed loops at once: the tick, and an arm and a surface simple enough to live beside it.
 
-The arm makes the joint velocities it is told: at once (ideal), or after a delay and through a first-order lag. The
-surface is a plane with a spring and a damper that only pushes. The sensor feels the given wrench, the surface, and the
-tool's weight and its own bias if the configuration names them.
+The arm makes the joint velocities it is told: at once (ideal), or after a delay and through a
+first-order lag. The surface is a plane with a spring and a damper that only pushes. The sensor
+feels the given wrench, the surface, and the tool's weight and its own bias if the configuration
+names them.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def sense(p, s, i, wrench, in_world, surface, qd):
 def run(p, s, i, o, q0, wrenches, dts, arm, surface, in_world, every, history, queue, rates):
     """One closed loop from rest at q0.
 
-    `arm`: time constant s, delay ticks. `history[k]` receives every `every`-th output, the last one included.
+    `arm`: time constant s, delay ticks. `history[k]` receives every `every`-th output, the last one
+    included.
     """
     for n in range(6):
         i.q[n] = q0[n]
@@ -128,20 +130,21 @@ def run_all(
     lanes = states.shape[0]
     for lane in prange(lanes):
         run_lane(
-            lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, dts, arm, surface, in_world,
-            every, history, queues, rates,
+            lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, dts, arm,
+            surface, in_world, every, history, queues, rates,
         )  # fmt: skip
 
 
 @jit
 def run_lane(
-    lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, dts, arm, surface, in_world, every, history,
-    queues, rates,
+    lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, dts, arm, surface,
+    in_world, every, history, queues, rates,
 ):  # fmt: skip
     runs = which.shape[0]
     for r in range(lane, runs, lanes):
         states[lane] = blank[0]
         run(
             params[which[r]], states[lane], inputs[lane], outputs[lane], q0[r % q0.shape[0]],
-            wrenches[r % wrenches.shape[0]], dts, arm, surface, in_world, every, history[r], queues[lane], rates[lane],
+            wrenches[r % wrenches.shape[0]], dts, arm, surface, in_world, every, history[r],
+            queues[lane], rates[lane],
         )  # fmt: skip

@@ -1,7 +1,8 @@
-"""Vectors, rotations and the named parts of 6-vectors. Everything here is scalars and tuples: no memory is touched.
+"""Vectors, rotations and the named parts of 6-vectors. Everything here is scalars and tuples: no
+memory is touched.
 
-A 6-vector is `[linear; angular]` (`[force; torque]`, `[translation; rotation]`). Rotations are unit quaternions
-`(w, x, y, z)`; `wxyz_AB` turns a vector in B axes into the same vector in A axes.
+A 6-vector is `[linear; angular]` (`[force; torque]`, `[translation; rotation]`). Rotations are unit
+quaternions `(w, x, y, z)`; `wxyz_AB` turns a vector in B axes into the same vector in A axes.
 """
 
 from __future__ import annotations
@@ -171,7 +172,8 @@ def exp3(a):
 
 @jit
 def log3(wxyz):
-    """The rotation vector [rad] of a quaternion, of length 0 to 2 pi: `w < 0` is more than half a turn.
+    """The rotation vector [rad] of a quaternion, of length 0 to 2 pi: `w < 0` is more than half a
+    turn.
 
     So a rotation that is integrated past half a turn keeps its way back; see `shortest`.
     """
@@ -229,10 +231,12 @@ def write_pose(X, p, wxyz):
 
 @jit
 def braking_speed(distance, deceleration, dt):
-    """The highest speed that still comes to rest within `distance`, if `dt` more passes before braking starts.
+    """The highest speed that still comes to rest within `distance`, if `dt` more passes before
+    braking starts.
 
-    Solves `v dt + v^2 / (2 a) = d`. Braking by `a dt` at the start of every later tick covers at most `v^2 / (2 a)`
-    whatever the lengths of those ticks, so a speed chosen by this rule can always be followed by another.
+    Solves `v dt + v^2 / (2 a) = d`. Braking by `a dt` at the start of every later tick covers at
+    most `v^2 / (2 a)` whatever the lengths of those ticks, so a speed chosen by this rule can
+    always be followed by another.
     """
     if not distance > 0.0:
         return 0.0

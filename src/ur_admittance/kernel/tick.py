@@ -1,4 +1,6 @@
-"""One tick, top to bottom: the whole controller. Four records in, nothing else touched, nothing allocated."""
+"""One tick, top to bottom: the whole controller. Four records in, nothing else touched, nothing
+allocated.
+"""
 
 from __future__ import annotations
 
@@ -169,7 +171,8 @@ def to_joints(p, s):
     for n in range(6):
         if s.qd[n] != 0.0:
             s.at_rest = 0
-        # At a singularity the limiter goes on from what it allowed, else the arm could never leave one.
+        # At a singularity the limiter goes on from what it allowed, else the arm could never leave
+        # one.
         v = s.V_lim[n] if s.status & bits.SINGULARITY else s.V_cmd[n]
         s.A_mem[n] = (v - s.V_mem[n]) / s.dt
         s.V_mem[n] = v
@@ -216,7 +219,8 @@ def tick(params, state, inputs, outputs):
 def update(params, state, inputs, outputs, trace, q, wrench_S, dt, wrench_age, joint_age):
     """One tick with its measurements as arguments, and a copy of the outputs for the trace.
 
-    Returns 0, or what the caller must look at: `WRONG_Q`, `WRONG_WRENCH` (nothing was done), `STOPPED_NOW`.
+    Returns 0, or what the caller must look at: `WRONG_Q`, `WRONG_WRENCH` (nothing was done),
+    `STOPPED_NOW`.
     """
     if q.ndim != 1 or q.shape[0] != 6:
         return WRONG_Q

@@ -2,7 +2,8 @@
 
     V = V_WD + rate + Kp error(X_WC, X_WP)
 
-`X_WC` is the pose commanded for now (by the last tick), so that an arm that follows exactly has no error.
+`X_WC` is the pose commanded for now (by the last tick), so that an arm that follows exactly has no
+error.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def pose_error(s):
 
 @jit
 def track(p, s):
-    """`V_track`: planner, admittance and correction. The correction is never too fast to stop at its target."""
+    """`V_track`: planner, admittance and correction. The correction is never too fast to stop at
+    its target.
+    """
     e, r = linear(s.error), angular(s.error)
     k, kr = linear(p.velocity_gain), angular(p.velocity_gain)
     v = saturate((k[0] * e[0], k[1] * e[1], k[2] * e[2]), braking_speed(norm(e), p.a_max, s.dt))
@@ -57,7 +60,9 @@ def track(p, s):
 
 @jit
 def leash(p, s):
-    """Keep the commanded pose within reach of the arm: pull the offset back (or D, on disabled axes)."""
+    """Keep the commanded pose within reach of the arm: pull the offset back (or D, on disabled
+    axes).
+    """
     lead = sub(linear(s.p_WC), linear(s.p_WP))
     n = norm(lead)
     if n > p.max_lead:
@@ -75,11 +80,11 @@ def leash(p, s):
                 by_desired = rotate(wxyz_WD, by_desired)
             set_linear(s.p_WD, add(linear(s.p_WD), by_desired))
             s.at_goal = 0
-    lead = log3(shortest(multiply(quaternion(s.wxyz_WC), inverse(quaternion(s.wxyz_WP)))))
-    n = norm(lead)
-    if n > p.max_lead_angle:
+    turn = shortest(multiply(quaternion(s.wxyz_WC), inverse(quaternion(s.wxyz_WP))))
+    if turn[0] < p.max_lead_cosine:
         s.status |= bits.LEAD_LIMIT
-        step = exp3(scale(lead, p.max_lead_angle / n))
+        lead = log3(turn)
+        step = exp3(scale(lead, p.max_lead_angle / norm(lead)))
         wxyz_WC = normalised(multiply(step, quaternion(s.wxyz_WP)))
         set_quaternion(s.wxyz_WC, wxyz_WC)
         if p.enabled[3] or p.enabled[4] or p.enabled[5]:
@@ -96,7 +101,9 @@ def leash(p, s):
 
 @jit
 def reference(p, s):
-    """`q_ref` integrates its own last value, and stays within `max_joint_lead` of the measured joints."""
+    """`q_ref` integrates its own last value, and stays within `max_joint_lead` of the measured
+    joints.
+    """
     for n in range(6):
         lead = (s.q_ref[n] - s.q[n]) * (1.0 - min(1.0, p.leak * s.dt)) + s.qd[n] * s.dt
         lead = min(max(lead, -p.max_joint_lead), p.max_joint_lead)
@@ -105,7 +112,9 @@ def reference(p, s):
 
 @jit
 def not_following(p, s):
-    """True when the arm has stayed behind its reference by more than it may, for longer than it may."""
+    """True when the arm has stayed behind its reference by more than it may, for longer than it
+    may.
+    """
     behind = 0.0
     for n in range(6):
         behind = max(behind, abs(s.q_ref[n] - s.q[n]))

@@ -1,12 +1,13 @@
 """The last line of the workspace and the speed limit: the arm must always be able to stop in time.
 
-If all joints slow down together, the arm runs out along a straight line in joint space: `q + qd tau`, for tau up to
-`dt + T/2`, where T is the time the slowest joint needs to brake. Joint rates are accepted only if the joints, the tool
-point and the tool's speed stay inside their limits along that line. Slowing down together keeps the arm on the line,
-so whatever happens next, a way to stop that was found good one tick ago is still there to fall back on.
+If all joints slow down together, the arm runs out along a straight line in joint space: `q + qd
+tau`, for tau up to `dt + T/2`, where T is the time the slowest joint needs to brake. Joint rates
+are accepted only if the joints, the tool point and the tool's speed stay inside their limits along
+that line. Slowing down together keeps the arm on the line, so whatever happens next, a way to stop
+that was found good one tick ago is still there to fall back on.
 
-Along the line the tool moves by `v tau + c tau^2 / 2`, give or take `b tau^3 / 6`: v = J qd and c = dJ/dt qd are exact,
-b bounds the third derivative.
+Along the line the tool moves by `v tau + c tau^2 / 2`, give or take `b tau^3 / 6`: v = J qd and c =
+dJ/dt qd are exact, b bounds the third derivative.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _TRIALS = 5
 
 @jit
 def keep_able_to_stop(p, s):
-    """Blend `qd` with slowing down together until the arm can stop in time. Returns whether it had to."""
+    """Blend `qd` with slowing down together until the arm can stop in time. Returns whether it had
+    to.
+    """
     if can_stop(p, s):
         return False
     for n in range(6):
@@ -73,7 +76,9 @@ def stopping_time(p, qd):
 
 @jit
 def can_stop(p, s):
-    """Whether the joints, the walls and the speed limits are kept while slowing down together from `qd`."""
+    """Whether the joints, the walls and the speed limits are kept while slowing down together from
+    `qd`.
+    """
     time = stopping_time(p, s.qd)
     tau = s.dt + 0.5 * time
     total = 0.0
@@ -133,10 +138,11 @@ def farthest(v, c, b, tau):
 
 @jit
 def stays_slow(v, c, b, time, dt, cap):
-    """Whether `(v + c t + b t^2 / 2) (1 - t/T) <= cap` for all t in 0 .. T, when dt passes before braking starts.
+    """Whether `(v + c t + b t^2 / 2) (1 - t/T) <= cap` for all t in 0 .. T, when dt passes before
+    braking starts.
 
-    Sufficient, by `1 / (1 - x) >= 1 + x + x^2`: the parabola `(cap - v) + (cap/T - c) t + (cap/T^2 - b/2) t^2`
-    is never negative.
+    Sufficient, by `1 / (1 - x) >= 1 + x + x^2`: the parabola `(cap - v) + (cap/T - c) t + (cap/T^2
+    - b/2) t^2` is never negative.
     """
     cap = cap * (1.0 + 1e-6) + 1e-12
     v, c = v + dt * (c + 0.5 * b * dt), c + b * dt

@@ -116,7 +116,7 @@ def to_law_axes(p, s):
 
 @jit
 def deadband(a, threshold, hard):
-    """Zero inside the threshold. Outside: shortened by it (soft: continuous), or unchanged (hard)."""
+    """Zero inside the threshold; outside shortened by it (soft) or unchanged (hard)."""
     n = norm(a)
     if not n > threshold:
         return 0.0, 0.0, 0.0
@@ -129,7 +129,8 @@ def deadband(a, threshold, hard):
 def tool_inertia(p, s):
     """The wrench, in S, that moves the tool's mass along with the last commanded motion.
 
-    `m a_com` and `I alpha + omega x I omega + com x m a_com`, from the twist and acceleration commanded last.
+    `m a_com` and `I alpha + omega x I omega + com x m a_com`, from the twist and acceleration
+    commanded last.
     """
     w = turn_back(p.R_PS, turn_back(s.R_WP, angular(s.V_prev)))
     alpha = turn_back(p.R_PS, turn_back(s.R_WP, angular(s.A_mem)))
