@@ -28,6 +28,8 @@ def check_time(p, s, i):
         s.status |= bits.BAD_DT
     if i.dt > GAP * p.period + _SAME:
         s.status |= bits.TIME_GAP
+    # The next tick may come late: until then the command of this one must do no harm.
+    s.hold = max(s.dt, min(GAP * p.period, LONGEST_DT))
 
 
 @jit

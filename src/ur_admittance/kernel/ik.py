@@ -92,11 +92,11 @@ def joint_bounds(p, s):
         below, above = s.q[n] - p.q_min[n], p.q_max[n] - s.q[n]
         if not (below >= 0.0 and above >= 0.0):
             s.status |= bits.JOINT_OUTSIDE
-        reach = fastest * s.dt + fastest * fastest / (2.0 * a)
+        reach = fastest * s.hold + fastest * fastest / (2.0 * a)
         if below < reach:
-            low = -min(fastest, braking_speed(below, a, s.dt))
+            low = -min(fastest, braking_speed(below, a, s.hold))
         if above < reach:
-            high = min(fastest, braking_speed(above, a, s.dt))
+            high = min(fastest, braking_speed(above, a, s.hold))
         slower, faster = s.qd_prev[n] - a * s.dt, s.qd_prev[n] + a * s.dt
         # A joint too near to its end for its speed brakes as hard as it may.
         s.low[n] = min(max(low, slower), faster)
@@ -194,7 +194,7 @@ def wall_sag(p, s):
     m/s.
     """
     end = tool_after(p, s)
-    k = 1.0 / s.dt
+    k = 1.0 / s.hold
     return sub(scale(sub(end, linear(s.p_WP)), k), linear(s.V_cmd))
 
 
@@ -206,7 +206,7 @@ def tool_after(p, s):
     x, y, z = linear(p.chain_p[6])
     for k in range(6):
         n = 5 - k
-        q = s.q[n] + s.qd[n] * s.dt
+        q = s.q[n] + s.qd[n] * s.hold
         c, d = math.cos(q), math.sin(q)
         x, y = c * x - d * y, d * x + c * y
         R, t = p.chain_R[n], p.chain_p[n]

@@ -112,6 +112,7 @@ STATE = _record(
         ("time", _FLOAT),  # s since activation
         ("dt", _FLOAT),  # s, as used
         ("dt_prev", _FLOAT),
+        ("hold", _FLOAT),  # s, how long this command may have to last
         ("good_ticks", _INT),  # at rest and without fault, while holding
         ("bad_dts", _INT),
         ("events", EVENT, (EVENTS,)),

@@ -157,7 +157,7 @@ def walls(p, s):
     fastest = max(p.v_max, norm(linear(s.V_prev)))
     a = _SHARE * p.a_max
     time = stopping_time(p, s.qd_prev)
-    tau = s.dt + 0.5 * time
+    tau = s.hold + 0.5 * time
     far = 2.0 * fastest * (tau + fastest / (2.0 * a)) + 2.0 * WALL_SLACK
     for n in range(3):
         s.wall_low[n], s.wall_high[n] = -UNBOUNDED, UNBOUNDED
@@ -172,15 +172,15 @@ def walls(p, s):
     for n in range(3):
         below, above = s.p_WP[n] - p.workspace_min[n], p.workspace_max[n] - s.p_WP[n]
         if below < far:
-            s.wall_low[n] = -wall_speed(below, -s.V_prev[n], -c[n], a, tau, s.dt)
+            s.wall_low[n] = -wall_speed(below, -s.V_prev[n], -c[n], a, tau, s.hold, s.dt)
         if above < far:
-            s.wall_high[n] = wall_speed(above, s.V_prev[n], c[n], a, tau, s.dt)
+            s.wall_high[n] = wall_speed(above, s.V_prev[n], c[n], a, tau, s.hold, s.dt)
         if s.wall_low[n] > s.wall_high[n]:
             s.wall_low[n] = s.wall_high[n] = 0.5 * (s.wall_low[n] + s.wall_high[n])
 
 
 @jit
-def wall_speed(distance, speed, bend, a, tau, dt):
+def wall_speed(distance, speed, bend, a, tau, hold, dt):
     """How fast the tool may go towards a wall. A tool that is too near for its speed brakes as hard
     as it must.
     """
@@ -190,13 +190,13 @@ def wall_speed(distance, speed, bend, a, tau, dt):
     if speed > 0.0:
         harder = max(a, speed * speed / (2.0 * distance))
     by_joints = (distance + 0.4 * WALL_SLACK) / tau - 0.5 * bend * tau
-    return min(braking_speed(distance, harder, dt), max(by_joints, speed - a * dt))
+    return min(braking_speed(distance, harder, hold), max(by_joints, speed - a * dt))
 
 
 @jit
 def slow_for_walls(p, s, wish):
     """Ahead of the hard bounds, ask for a gentler approach that a limited jerk can follow."""
-    delay = s.dt + 2.0 * p.a_max / p.jerk_max
+    delay = s.hold + 2.0 * p.a_max / p.jerk_max
     a = 0.5 * _SHARE * p.a_max
     x, y, z = wish
     out = (x, y, z)

@@ -80,7 +80,7 @@ def can_stop(p, s):
     `qd`.
     """
     time = stopping_time(p, s.qd)
-    tau = s.dt + 0.5 * time
+    tau = s.hold + 0.5 * time
     total = 0.0
     for n in range(6):
         total += abs(s.qd[n])
@@ -107,9 +107,9 @@ def can_stop(p, s):
         return True
     c, cw = bias_acceleration(s, s.qd)
     if not plainly_slow:
-        if not stays_slow(speed, norm(c), third, time, s.dt, s.v_cap):
+        if not stays_slow(speed, norm(c), third, time, s.hold, s.v_cap):
             return False
-        if not stays_slow(turning, norm(cw), total * twist, time, s.dt, s.w_cap):
+        if not stays_slow(turning, norm(cw), total * twist, time, s.hold, s.w_cap):
             return False
     if s.near_wall:
         for n in range(3):
@@ -137,7 +137,7 @@ def farthest(v, c, b, tau):
 
 
 @jit
-def stays_slow(v, c, b, time, dt, cap):
+def stays_slow(v, c, b, time, hold, cap):
     """Whether `(v + c t + b t^2 / 2) (1 - t/T) <= cap` for all t in 0 .. T, when dt passes before
     braking starts.
 
@@ -145,7 +145,7 @@ def stays_slow(v, c, b, time, dt, cap):
     - b/2) t^2` is never negative.
     """
     cap = cap * (1.0 + 1e-6) + 1e-12
-    v, c = v + dt * (c + 0.5 * b * dt), c + b * dt
+    v, c = v + hold * (c + 0.5 * b * hold), c + b * hold
     k0 = cap - v
     if k0 < 0.0:
         return False

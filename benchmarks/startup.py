@@ -1,0 +1,43 @@
+"""From `import` to the first command, in a fresh process: with nothing compiled yet, and again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+_PROGRAM = """
+import json, time
+begun = time.perf_counter()
+import numpy as np
+import ur_admittance as ua
+imported = time.perf_counter()
+model = ua.RobotModel.ur("ur5e")
+controller = ua.Controller(model, ua.Config())
+controller.activate(model.home)
+controller.update(np.array(model.home), np.zeros(6), 0.002)
+done = time.perf_counter()
+print(json.dumps({"import": imported - begun, "first tick": done - imported}))
+"""
+
+
+def start(environment: dict[str, str]) -> dict[str, float]:
+    """Seconds of one start. 'process' is all of it, the interpreter's own start and end included."""
+    begun = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM], env=environment, check=True, capture_output=True, text=True
+    )
+    return json.loads(done.stdout) | {"process": time.perf_counter() - begun}
+
+
+def measure(cold: bool) -> dict[str, dict[str, float]]:
+    """A warm start; before it a cold one in an empty cache, if asked for (takes about a minute)."""
+    if not cold:
+        start(dict(os.environ))
+        return {"warm": start(dict(os.environ))}
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"UR_ADMITTANCE_CACHE": folder}
+        return {"cold": start(environment), "warm": start(environment)}

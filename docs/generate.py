@@ -1,0 +1,178 @@
+"""Write the reference pages from the source: `python docs/generate.py`; `--check` only compares."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from ur_admittance import faults
+from ur_admittance.config import Config
+from ur_admittance.kernel import layout
+
+HERE = Path(__file__).parent
+NOTE = "<!-- Written by docs/generate.py. Change the source it names, not this page. -->\n"
+
+REACTIONS = {
+    "limit": "The motion is held back and goes on. Nothing latches.",
+    "warn": "Nothing changes; the tick used what it had.",
+    "hold": "The arm brakes to rest inside its limits, waits, and goes on by itself, from zero "
+    "speed, after 50 good cycles.",
+    "stop": "The arm brakes to rest inside its limits and stays there until `reset()`.",
+}
+
+# Unit, axes (and point), and meaning of each output; an empty meaning is the record's own comment.
+OUTPUTS = {
+    "tick": ("count", "", "ticks since activation"),
+    "time": ("s", "", "time since activation"),
+    "dt": ("s", "", "time step, as used"),
+    "mode": ("0 to 4", "", "0 inactive, 1 active, 2 holding, 3 stopped, 4 leaving"),
+    "status": ("bits", "", "what limits, warns, holds or stops: see [faults](faults.md)"),
+    "qd": ("rad/s", "joints", "joint velocity command"),
+    "q_ref": ("rad", "joints", "joint position command"),
+    "V_WP_cmd": ("m/s, rad/s", "W axes, at P", ""),
+    "V_WP_lim": ("m/s, rad/s", "W axes, at P", ""),
+    "V_WP_law": ("m/s, rad/s", "W axes, at P", "the twist asked for, before any limit"),
+    "X_WP": ("m", "P in W", "measured pose"),
+    "X_WC": ("m", "C in W", "commanded pose, at the end of the tick"),
+    "X_WD": ("m", "D in W", "desired pose"),
+    "V_WD": ("m/s, rad/s", "W axes, at D", "twist of the desired pose"),
+    "error": ("m, rad", "W axes", "from the measured pose to the pose commanded for now"),
+    "offset": ("m, rad", "axes of the law", "of C from D; free axes return to 0 as D follows"),
+    "offset_rate": ("m/s, rad/s", "axes of the law", "the velocity of the law"),
+    "q": ("rad", "joints", "joint angles, as used: measured, or predicted without a good sample"),
+    "wrench": ("N, Nm", "S axes, at S", "as it came, NaN included"),
+    "F_S_comp": ("N, Nm", "S axes, at S", ""),
+    "F_S_filt": ("N, Nm", "S axes, at S", ""),
+    "F_S": ("N, Nm", "S axes, at S", ""),
+    "F_P": ("N, Nm", "P axes, at P", "the same, moved to the probe: what the law feels"),
+    "engagement": ("0 to 1", "", "how far the springs have faded in"),
+    "sigma": ("mixed", "", ""),
+}
+
+
+def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [heads, ("---",) * len(heads), *rows]
+    return "".join(
+        f"| {' | '.join(c.replace('|', chr(92) + '|') for c in row)} |\n" for row in lines
+    )
+
+
+def faults_page() -> str:
+    """Every bit of the status, by reaction."""
+    parts = [
+        "# Faults and limits\n",
+        NOTE,
+        "Everything the status can say, from `src/ur_admittance/faults.py`. The status is the "
+        "field `status` of the [outputs](outputs.md): one bit for each row here, several where "
+        "several things are so. `controller.status_words()` gives the sentences, "
+        "`controller.events()` the last 32 warnings, holds and stops with the value that was seen "
+        "and the limit it broke, and `controller.last_stop` the reason of the last hold or stop "
+        "with the two seconds before it.\n",
+    ]
+    for reaction, text in REACTIONS.items():
+        rows = [
+            (f"`{f.name}`", str(f.mask.bit_length() - 1), f.words, f.recovery)
+            for f in faults.FAULTS
+            if f.reaction == reaction
+        ]
+        parts += [f"## {reaction.capitalize()}\n", f"{text}\n"]
+        parts.append(table(("name", "bit", "what is so", "what to do"), rows))
+    return "\n".join(parts)
+
+
+def written(value: Any) -> str:
+    """A default as it would stand in a YAML file."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(written(v) for v in value)}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def parameters_page() -> str:
+    """Every parameter, by section."""
+    parts = [
+        "# Parameters\n",
+        NOTE,
+        "Every parameter with its default, from `src/ur_admittance/config.py`. In a YAML file the "
+        "dot is a level: `admittance.mass` is `mass` below `admittance`. Six numbers are "
+        "`[x y z rx ry rz]`, and two units are those of translations and rotations. *Live* "
+        "parameters may change while the controller runs, with `controller.set(...)`. Unknown "
+        "keys, keys written twice and values outside their bounds are refused, all at once, with "
+        "file and line. `period` (s) is accepted for `control_rate`, and "
+        "`trajectory_time_from_start` for `output.time_from_start`.\n",
+    ]
+    sections: dict[str, list[tuple[str, ...]]] = {}
+    for field in Config.fields():
+        section = field.name.rpartition(".")[0]
+        allowed = field.type
+        if field.bounds:
+            low, high = field.bounds
+            allowed += f", {'>' if field.above else '>='} {low:g} and <= {high:g}"
+        allowed += ", or none" if field.optional else ""
+        row = (f"`{field.name}`", f"`{written(field.default)}`", field.unit, allowed)
+        sections.setdefault(section, []).append((*row, "yes" if field.live else "no", field.text))
+    for section, rows in sections.items():
+        doc = type(getattr(Config(), section)).__doc__ if section else "Names, rate, speed limits."
+        parts += [f"## {section or 'Top level'}\n", f"{doc}\n"]
+        parts.append(table(("key", "default", "unit", "allowed", "live", "meaning"), rows))
+    return "\n".join(parts)
+
+
+def outputs_page() -> str:
+    """Every field of the record that a tick returns."""
+    source = Path(layout.__file__).read_text("utf-8").partition("OUTPUTS = ")[2]
+    comments = dict(re.findall(r'^ +\("(\w+)", .*?\),(?:  # (.*))?$', source, re.MULTILINE))
+    names = layout.OUTPUTS.names or ()
+    if set(names) != set(OUTPUTS):
+        raise SystemExit(f"docs/generate.py: OUTPUTS lacks or adds {set(names) ^ set(OUTPUTS)}")
+    rows = []
+    for name in names:
+        unit, axes, meaning = OUTPUTS[name]
+        shape = " x ".join(map(str, layout.OUTPUTS[name].shape)) or "1"
+        rows.append((f"`{name}`", shape, unit, axes, meaning or comments[name]))
+    return "\n".join(
+        (
+            "# Outputs\n",
+            NOTE,
+            "What `controller.update(...)` returns: one NumPy record, laid out in "
+            "`src/ur_admittance/kernel/layout.py`. It is a view that the next tick overwrites; "
+            "keep a copy (`out.copy()`) of what you want to keep. `controller.trace()` returns "
+            "copies of the last two seconds, and a rollout holds such records by run and tick.\n",
+            "6-vectors are `[linear; angular]`. W is the base, P the probe, S the sensor, D the "
+            "desired pose of P, C the commanded pose of P; see "
+            "[how it works](how-it-works.md#frames-and-signs).\n",
+            table(("field", "shape", "unit", "axes", "meaning"), rows),
+        )
+    )
+
+
+PAGES = {
+    "faults.md": faults_page,
+    "parameters.md": parameters_page,
+    "outputs.md": outputs_page,
+}
+
+
+def main() -> int:
+    """Write the pages, or with --check say which are stale."""
+    stale = []
+    for name, make in PAGES.items():
+        file, text = HERE / name, make()
+        if not file.exists() or file.read_text("utf-8") != text:
+            stale.append(name)
+            if "--check" not in sys.argv:
+                file.write_text(text, "utf-8")
+    if stale and "--check" in sys.argv:
+        print(f"stale: {', '.join(stale)}; run python docs/generate.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,503 @@
+"""The admittance law against analytic answers, and the promises made of it: passive, exact, calm."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+
+from tests.support import (
+    ANGULAR,
+    AXES,
+    LINEAR,
+    arm,
+    controller_of,
+    free_config,
+    lengths,
+    moved,
+    names_in,
+    oracle,
+    pose,
+    q_after,
+    random_pose,
+    run,
+    seconds_in_law,
+    turned,
+)
+from ur_admittance import Config, Controller, RobotModel
+from ur_admittance.kernel import bits
+
+FRAMES = ("probe", "base")
+TIMINGS = ("500 Hz", "125 Hz", "jittered")
+M = np.array([8.0, 8.0, 8.0, 0.8, 0.8, 0.8])
+K = np.array([200.0, 200.0, 200.0, 20.0, 20.0, 20.0])
+PUSH = np.array([8.0, 8.0, 8.0, 0.8, 0.8, 0.8])  # N, Nm; 1 m/s^2 and 1 rad/s^2
+
+each_axis = pytest.mark.parametrize("axis", range(6), ids=AXES)
+each_frame = pytest.mark.parametrize("frame", FRAMES)
+each_timing = pytest.mark.parametrize("timing", TIMINGS)
+
+
+def along(axis: int, size: float = 1.0) -> np.ndarray:
+    """PUSH on one axis alone."""
+    wrench = np.zeros(6)
+    wrench[axis] = size * PUSH[axis]
+    return wrench
+
+
+def in_law_axes(controller: Controller, frame: str, wrench):
+    """A sensor that feels `wrench` (or `wrench(k)`), constant in the axes of the law, not the tool's.
+
+    For a desired pose that stands where the arm started, at home.
+    """
+    model = controller.model
+    R_WL = model.fk(model.home)[:3, :3] if frame == "probe" else np.eye(3)
+
+    def sensed(k: int, q: np.ndarray) -> np.ndarray:
+        f = wrench(k) if callable(wrench) else wrench
+        return turned(model.fk(q)[:3, :3].T @ R_WL, f)
+
+    return sensed
+
+
+def clock(timing: str, seconds: float) -> tuple[float, np.ndarray]:
+    """Control rate [Hz] and the lengths of the ticks [s]."""
+    if timing == "jittered":
+        return 500.0, 0.002 * np.random.default_rng(7).uniform(0.5, 1.5, round(seconds * 500))
+    rate = float(timing.split()[0])
+    return rate, np.full(round(seconds * rate), 1 / rate)
+
+
+def responses(mass: float, damping: float, stiffness: float, force: float, t: np.ndarray):
+    """Offset and rate of `m a + d v + k x = F` from rest at the times t, by matrix exponentials."""
+    A = np.array([[0, 1, 0], [-stiffness / mass, -damping / mass, force / mass], [0, 0, 0]])
+    end = expm(A * np.asarray(t)[:, None, None])[:, :, 2]
+    return end[:, 0], end[:, 1]
+
+
+def axis_vector(axis: int, values: np.ndarray) -> np.ndarray:
+    vectors = np.zeros((len(values), 6))
+    vectors[:, axis] = values
+    return vectors
+
+
+# --- analytic answers ---
+
+
+@each_axis
+@each_frame
+@each_timing
+def test_a_push_on_a_free_axis_rises_to_force_over_damping(axis, frame, timing) -> None:
+    rate, dts = clock(timing, 0.6)
+    D = np.array([80, 80, 80, 4, 4, 4.0])
+    config = free_config(**{"admittance.frame": frame, "control_rate": rate})
+    controller = controller_of(config)
+    sensed = in_law_axes(controller, frame, along(axis))
+    history = run(controller, controller.model.home, sensed, len(dts), dts)
+    t = seconds_in_law(history)
+    F, d, m = PUSH[axis], D[axis], M[axis]
+    speed = F / d * -np.expm1(-d * t / m)
+    way = F / d * (t + m / d * np.expm1(-d * t / m))
+    assert names_in(history) == set()
+    np.testing.assert_allclose(history["offset_rate"], axis_vector(axis, speed), atol=1e-9)
+    np.testing.assert_allclose(history["offset"], axis_vector(axis, way), atol=1e-9)
+    R_WL = history["X_WD"][0, :3, :3] if frame == "probe" else np.eye(3)
+    V = [turned(R_WL, v) for v in axis_vector(axis, speed)]
+    np.testing.assert_allclose(history["V_WP_cmd"], V, atol=1e-9)
+
+
+RATIOS = {
+    "underdamped": 0.3, "critically damped": 1.0, "overdamped": 2.0, "just under": 1 - 1e-9,
+    "just over": 1 + 1e-9, "a little under": 1 - 1e-4, "a little over": 1 + 1e-4,
+}  # fmt: skip
+
+
+@each_axis
+@each_frame
+@each_timing
+def test_a_push_on_a_spring_axis_answers_like_mass_damper_and_spring(axis, frame, timing) -> None:
+    rate, dts = clock(timing, 0.6)
+    for ratio in RATIOS.values():
+        config = free_config(
+            **{
+                "admittance.frame": frame,
+                "control_rate": rate,
+                "admittance.stiffness": K,
+                "admittance.damping": None,
+                "admittance.damping_ratio": [ratio] * 6,
+            }
+        )
+        controller = controller_of(config)
+        sensed = in_law_axes(controller, frame, along(axis))
+        history = run(controller, controller.model.home, sensed, len(dts), dts)
+        d = 2 * ratio * math.sqrt(M[axis] * K[axis])
+        x, v = responses(M[axis], d, K[axis], PUSH[axis], seconds_in_law(history))
+        assert names_in(history) == set()
+        np.testing.assert_allclose(history["offset"], axis_vector(axis, x), atol=1e-9)
+        np.testing.assert_allclose(history["offset_rate"], axis_vector(axis, v), atol=1e-9)
+        R_WL = history["X_WD"][0, :3, :3] if frame == "probe" else np.eye(3)
+        V = [turned(R_WL, row) for row in axis_vector(axis, v)]
+        np.testing.assert_allclose(history["V_WP_cmd"], V, atol=1e-9)
+
+
+def error_after(integrator: str, axis: int, dt: float, seconds: float = 0.1) -> float:
+    """How far the offset of a stiff axis (100 rad/s) is from the analytic one at the end."""
+    mass, damping, stiffness = M[axis] / 8, 20 * M[axis] / 8, 1e4 * M[axis] / 8
+    config = free_config(
+        **{
+            "admittance.integrator": integrator,
+            "admittance.mass": M / 8,
+            "admittance.damping": 20 * M / 8,
+            "admittance.stiffness": 1e4 * M / 8,
+        }
+    )
+    controller = controller_of(config)
+    sensed = in_law_axes(controller, "probe", along(axis, 0.1))
+    history = run(controller, controller.model.home, sensed, round(seconds / dt) + 1, dt)
+    x, _ = responses(mass, damping, stiffness, 0.1 * PUSH[axis], seconds_in_law(history)[-1:])
+    return abs(history["offset"][-1, axis] - x[0])
+
+
+@each_axis
+@pytest.mark.parametrize(("integrator", "order"), [("rk4", 4), ("semi_implicit_euler", 1)])
+def test_an_approximate_integrator_converges_with_its_order(integrator, order, axis) -> None:
+    errors = [error_after(integrator, axis, 0.002 / 2**k) for k in range(4)]
+    ratios = [coarse / fine for coarse, fine in zip(errors, errors[1:], strict=False)]
+    assert ratios[-1] == pytest.approx(2**order, rel=0.12), ratios
+    assert error_after("exact", axis, 0.002) < 1e-12
+
+
+masses = st.floats(-2, 3).map(lambda e: 10.0**e)
+dampings = st.floats(-3, 5).map(lambda e: 10.0**e)
+stiffnesses = st.one_of(st.just(0.0), st.floats(-3, 5).map(lambda e: 10.0**e))
+periods = st.floats(-6, -2).map(lambda e: 10.0**e)
+
+
+@settings(max_examples=60)
+@given(masses, dampings, stiffnesses, periods, st.integers(0, 5))
+def test_the_exact_step_never_gains_energy_whatever_the_gains_and_dt(m, d, k, dt, axis) -> None:
+    """Push for some ticks, let go: from then on the mass and the spring only lose."""
+    config = free_config(
+        **{
+            "admittance.mass": [m] * 6,
+            "admittance.damping": [d] * 6,
+            "admittance.stiffness": [k] * 6,
+        }
+    )
+    controller = controller_of(config)
+    wrench = np.zeros((60, 6))
+    wrench[1:10, axis] = 0.2 * min(m, d)  # slow enough to stay clear of all limits
+    history = run(controller, controller.model.home, wrench, 60, dt)
+    assert names_in(history) == set()
+    energy = 0.5 * m * history["offset_rate"] ** 2 + 0.5 * k * history["offset"] ** 2
+    energy = energy[9:].sum(axis=1)
+    assert np.isfinite(energy).all()
+    assert (np.diff(energy) <= 1e-12 * energy[0]).all()
+
+
+# --- linearity and decoupling ---
+
+
+@each_frame
+@pytest.mark.parametrize("stiff", [False, True], ids=["free", "spring"])
+def test_doubling_the_force_doubles_the_motion(frame: str, stiff: bool) -> None:
+    config = free_config(
+        **{"admittance.frame": frame, "admittance.stiffness": K if stiff else 0 * K}
+    )
+    for axis in range(6):
+        single, double = (
+            run(c, c.model.home, in_law_axes(c, frame, along(axis, size)), 200)
+            for size, c in ((0.5, controller_of(config)), (1.0, controller_of(config)))
+        )
+        np.testing.assert_allclose(double["offset"], 2 * single["offset"], atol=1e-12)
+        np.testing.assert_allclose(double["V_WP_cmd"], 2 * single["V_WP_cmd"], atol=1e-12)
+
+
+@each_frame
+def test_the_answer_to_two_forces_is_the_sum_of_the_answers(frame: str) -> None:
+    rng = np.random.default_rng(11)
+    config = free_config(**{"admittance.frame": frame, "admittance.stiffness": K})
+    for axis in (3, 4, 5):  # turns about one axis add up; about several they do not commute
+        a, b = rng.uniform(-0.5, 0.5, (2, 200, 6)) * PUSH
+        for forces in (a, b):
+            forces[:, ANGULAR] *= np.eye(3)[axis - 3]
+        runs = []
+        for forces in (a, b, a + b):
+            c = controller_of(config)
+            sensed = in_law_axes(c, frame, lambda k, forces=forces: forces[k])
+            runs.append(run(c, c.model.home, sensed, 200))
+        for name in ("offset", "offset_rate", "V_WP_cmd"):
+            total = runs[0][name] + runs[1][name]
+            np.testing.assert_allclose(runs[2][name], total, atol=1e-12)
+
+
+any_angle = st.floats(-2.5, 2.5)
+bent = st.builds(math.copysign, st.floats(0.6, 2.4), st.sampled_from([-1, 1]))
+joint_angles = st.tuples(any_angle, any_angle, bent, any_angle, bent, any_angle).map(np.array)
+seeds = st.integers(0, 2**31)
+
+
+def away_from_singularities(model: RobotModel, q: np.ndarray) -> None:
+    assume(np.linalg.svd(model.jacobian(q), compute_uv=False)[-1] > 0.08)
+
+
+@settings(max_examples=40)
+@given(joint_angles, seeds, st.sampled_from(FRAMES), st.booleans())
+def test_a_pure_force_causes_no_rotation(q, seed, frame, far_sensor) -> None:
+    """In any configuration, with any tool, wherever the sensor sits."""
+    rng = np.random.default_rng(seed)
+    X_EP = random_pose(rng)
+    X_ES = random_pose(rng) if far_sensor else X_EP
+    model = RobotModel.ur("ur5e", X_EP=X_EP, X_ES=X_ES)
+    away_from_singularities(model, q)
+    X_SP = np.linalg.inv(X_ES) @ X_EP
+    f_S = X_SP[:3, :3] @ rng.uniform(-5, 5, 3)
+    reading = np.concatenate([f_S, np.cross(X_SP[:3, 3], f_S)])
+    controller = Controller(model, free_config(**{"admittance.frame": frame}))
+    controller.activate(q)
+    history = run(controller, q, reading, 100)
+    assert "singularity" not in names_in(history)
+    assert lengths(history["V_WP_cmd"][-1, LINEAR]) > 1e-6
+    np.testing.assert_allclose(history["offset"][:, ANGULAR], 0, atol=1e-12)
+    np.testing.assert_allclose(history["V_WP_cmd"][:, ANGULAR], 0, atol=1e-12)
+    R_WC = history["X_WC"][:, :3, :3]
+    np.testing.assert_allclose(R_WC, np.broadcast_to(R_WC[0], R_WC.shape), atol=1e-12)
+
+
+@settings(max_examples=40)
+@given(joint_angles, seeds, st.sampled_from(FRAMES), st.floats(0, 0.5))
+def test_a_pure_torque_leaves_the_tool_point_still(q, seed, frame, tool_length) -> None:
+    rng = np.random.default_rng(seed)
+    X_EP = pose(Rotation.random(None, rng), [0, 0, tool_length])
+    model = RobotModel.ur("ur5e", X_EP=X_EP)
+    away_from_singularities(model, q)
+    torque = np.concatenate([np.zeros(3), rng.uniform(-0.4, 0.4, 3)])
+    controller = Controller(model, free_config(**{"admittance.frame": frame}))
+    controller.activate(q)
+    history = run(controller, q, torque, 200)
+    assume("singularity" not in names_in(history))
+    assert lengths(history["V_WP_cmd"][-1, ANGULAR]) > 1e-6
+    p_WC = history["X_WC"][:, :3, 3]
+    np.testing.assert_allclose(p_WC, np.broadcast_to(p_WC[0], p_WC.shape), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(history["V_WP_cmd"][:, LINEAR], 0, atol=1e-9)
+
+
+@each_frame
+def test_with_tracking_the_arm_itself_keeps_the_tool_point_still_under_a_torque(frame) -> None:
+    """An arm that holds its joint speeds for a whole tick strays a little; the loop takes it back."""
+    model = RobotModel.ur("ur5e", X_EP=pose(np.eye(3), [0, 0, 0.3]))
+    config = free_config(**{"admittance.frame": frame, "tracking.velocity_gain": 5.0})
+    controller = controller_of(config, model)
+    history = run(controller, model.home, np.array([0, 0, 0, 0.5, -0.3, 0.4]), 1000)
+    p_WP = history["X_WP"][:, :3, 3]
+    turn = Rotation.from_matrix(history["X_WP"][-1, :3, :3] @ history["X_WP"][0, :3, :3].T)
+    assert turn.magnitude() > 0.2
+    assert lengths(p_WP - p_WP[0]).max() < 2e-5
+
+
+# --- feed-forward ---
+
+# Ticks that grow shorter, until a difference quotient over the last is a derivative. A sudden short
+# one would ask the joints for more acceleration than they have.
+SHORTENING = 0.004 * 0.5 ** np.arange(1, 16)
+
+
+def pose_rates(before: np.ndarray, after: np.ndarray, dt: float) -> np.ndarray:
+    """The twist, in W axes, that takes one pose to the other in dt."""
+    turn = Rotation.from_matrix(after[:3, :3] @ before[:3, :3].T).as_rotvec()
+    return np.concatenate([after[:3, 3] - before[:3, 3], turn]) / dt
+
+
+def soft_controller(frame: str, q: np.ndarray) -> Controller:
+    """Springs that 1 Nm turns by two and a half radians."""
+    config = free_config(
+        **{
+            "admittance.frame": frame,
+            "admittance.mass": [8, 8, 8, 0.8, 0.8, 0.8],
+            "admittance.damping": [40, 40, 40, 0.8, 0.8, 0.8],
+            "admittance.stiffness": [40, 40, 40, 0.4, 0.4, 0.4],
+        }
+    )
+    controller = Controller(arm(), config)
+    controller.activate(q)
+    return controller
+
+
+def starts(count: int, seed: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    found = []
+    while len(found) < count:
+        q = rng.uniform(-2, 2, 6)
+        if np.linalg.svd(arm().jacobian(q), compute_uv=False)[-1] > 0.15:
+            found.append(q)
+    return found
+
+
+@each_frame
+@pytest.mark.parametrize("planned", [False, True], ids=["D stands", "D moves"])
+def test_the_feed_forward_is_the_derivative_of_the_commanded_pose(frame, planned) -> None:
+    """At offsets up to three radians, in every direction, while no limit interferes."""
+    rng = np.random.default_rng(21)
+    dts = np.tile(np.concatenate([np.full(30, 0.004), SHORTENING]), 40)
+    largest, checked, worst = 0.0, 0, 0.0
+    for q in starts(10, 22):
+        controller = soft_controller(frame, q)
+        X_0 = controller.model.fk(q)
+        v, w = rng.uniform(-0.05, 0.05, 3), rng.uniform(-0.3, 0.3, 3)
+        a, b = rng.normal(size=(2, 3))
+        torque = 1.5 * a / np.linalg.norm(a)
+        f, time = rng.uniform(-3, 3, 3), 0.0
+        before, before_free = X_0, False
+        for k, dt in enumerate(dts.tolist()):
+            if planned and k % 9 == 1:  # a planner that says where the pose is when the tick begins
+                X_WD = moved(X_0, v * time, w * time)
+                controller.set_desired(X_WD, np.concatenate([v, w]))
+            time += dt
+            wrench = np.concatenate([f, torque * min(1, time / 2) + 0.3 * math.sin(3 * time) * b])
+            out = controller.update(q, wrench, dt)
+            is_free = not out["status"] & bits.LIMITS
+            if dt == SHORTENING[-1] and is_free and before_free:
+                angle = float(lengths(out["offset"][ANGULAR]))
+                if angle <= 3.0:
+                    numeric = pose_rates(before, out["X_WC"], dt)
+                    worst = max(worst, np.abs(numeric - out["V_WP_law"]).max())
+                    largest, checked = max(largest, angle), checked + 1
+            before, before_free = out["X_WC"].copy(), is_free
+            q = q + out["qd"] * dt
+    print(checked, largest, worst)
+    assert checked > 200 and largest > 2.5
+    assert worst < 1e-6
+
+
+# --- energy ---
+
+
+def offset_steps(history: np.ndarray, frame: str) -> np.ndarray:
+    """How the commanded pose moved against D in each tick, in the law's axes, from the poses."""
+    R_WD, R_WC = history["X_WD"][:, :3, :3], history["X_WC"][:, :3, :3]
+    R = np.swapaxes(R_WD, 1, 2) @ R_WC if frame == "probe" else R_WC @ np.swapaxes(R_WD, 1, 2)
+    turns = Rotation.from_matrix(R[1:] @ np.swapaxes(R[:-1], 1, 2)).as_rotvec()
+    return np.hstack([np.diff(history["offset"][:, LINEAR], axis=0), turns])
+
+
+HELD_BACK = {
+    "without limits": {},
+    "slow": {"max_linear_velocity": 0.03, "max_angular_velocity": 0.1},
+    "gentle": {"limits.max_linear_acceleration": 0.2, "limits.max_angular_acceleration": 0.5},
+    "jerk": {"limits.max_linear_jerk": 5.0, "limits.max_angular_jerk": 20.0},
+    "walls": {
+        "limits.workspace_min": (arm().fk(arm().home)[:3, 3] - 0.01).tolist(),
+        "limits.workspace_max": (arm().fk(arm().home)[:3, 3] + 0.01).tolist(),
+    },
+}
+
+
+@each_frame
+@pytest.mark.parametrize("limits", HELD_BACK)
+@pytest.mark.parametrize("stiff", [False, True], ids=["free", "spring"])
+def test_the_law_never_gives_more_energy_than_it_was_given(frame, limits, stiff) -> None:
+    """At its port: the work of the force is at least what mass and spring store. What limits take
+    away, the law loses; it never gains.
+    """
+    rng = np.random.default_rng(31)
+    stiffness = K if stiff else 0 * K
+    config = free_config(
+        **{
+            "admittance.frame": frame,
+            "admittance.stiffness": stiffness,
+            "admittance.damping": [20, 20, 20, 1, 1, 1],
+            **HELD_BACK[limits],
+        }
+    )
+    controller = controller_of(config)
+    hold = rng.integers(1, 60, 200)
+    pushes = np.repeat(rng.uniform(-1.5, 1.5, (200, 6)) * PUSH, hold, axis=0)[:3000]
+    sensed = in_law_axes(controller, frame, lambda k: pushes[k])
+    history = run(controller, controller.model.home, sensed, len(pushes))
+    held = names_in(history) & {"speed_limit", "acceleration_limit", "jerk_limit", "workspace_limit"}
+    assert bool(held) == (limits != "without limits")
+    oracle(history, controller)
+
+    steps = offset_steps(history, frame)
+    work = np.cumsum((pushes[1:] * steps).sum(axis=1))
+    stored = 0.5 * (M * history["offset_rate"] ** 2 + stiffness * history["offset"] ** 2)
+    stored = stored.sum(axis=1)[1:]
+    assert work.max() > 1e-3
+    assert (work - stored).min() > -1e-6
+    lost = np.diff(work - stored)
+    assert lost.min() > -2e-7, "the law gained energy in one tick"
+
+
+def test_ten_seconds_against_a_wall_end_without_a_lunge() -> None:
+    home = arm().fk(arm().home)[:3, 3]
+    config = Config.from_dict(
+        {
+            "admittance.stiffness": [100, 100, 100, 10, 10, 10],
+            "admittance.frame": "base",
+            "limits.workspace_max": [10, 10, float(home[2] + 0.02)],
+        }
+    )
+    controller = controller_of(config)
+    pushing = run(controller, arm().home, np.array([0, 0, -60.0, 0, 0, 0]), 5000)  # probe z is down
+    assert pushing["X_WP"][-1, 2, 3] == pytest.approx(home[2] + 0.02, abs=2e-3)
+    assert lengths(pushing["V_WP_cmd"][-1]) < 1e-3
+    lead = lengths(pushing["X_WC"][-1, :3, 3] - pushing["X_WP"][-1, :3, 3])
+    assert lead < 5e-3, "the law ran ahead of the arm"
+    released = run(controller, q_after(pushing), ticks=500)
+    assert released["X_WP"][:, 2, 3].max() <= home[2] + 0.0201
+    # 0.02 m of a 100 N/m spring against the damping: no faster than a spring that was never wound
+    assert lengths(released["V_WP_cmd"][:, LINEAR]).max() < 0.05
+    oracle(np.concatenate([pushing, released]), controller)
+
+
+# --- engagement, disabled axes ---
+
+
+@each_axis
+def test_the_spring_fades_in(axis: int) -> None:
+    """Tick for tick the law of a spring whose stiffness grows linearly for `engage_seconds`."""
+    config = free_config(
+        **{"admittance.stiffness": K, "admittance.engage_seconds": 0.4, "admittance.frame": "base"}
+    )
+    controller = controller_of(config)
+    sensed = in_law_axes(controller, "base", along(axis))
+    history = run(controller, controller.model.home, sensed, 300)
+    dt, state = 0.002, np.array([0.0, 0.0, 1.0])
+    D = np.array([80, 80, 80, 4, 4, 4.0])
+    for k in range(1, 300):
+        s = min(1.0, k * dt / 0.4)
+        assert history["engagement"][k] == pytest.approx(s, abs=1e-12)
+        m, d, stiffness = M[axis], D[axis], s * K[axis]
+        A = np.array([[0, 1, 0], [-stiffness / m, -d / m, PUSH[axis] / m], [0, 0, 0]])
+        state = expm(A * dt) @ state
+        assert history["offset"][k, axis] == pytest.approx(state[0], abs=1e-9)
+        assert history["offset_rate"][k, axis] == pytest.approx(state[1], abs=1e-9)
+
+
+@each_frame
+@pytest.mark.parametrize("integrator", ["exact", "rk4", "semi_implicit_euler"])
+def test_a_disabled_axis_stays_at_exactly_zero(frame: str, integrator: str) -> None:
+    rng = np.random.default_rng(41)
+    for enabled in rng.random((8, 6)) < 0.5:
+        config = free_config(
+            **{
+                "admittance.frame": frame,
+                "admittance.integrator": integrator,
+                "admittance.enabled_axes": enabled.tolist(),
+                "admittance.stiffness": K * rng.choice([0, 1], 6),
+                "tracking.velocity_gain": 5.0,
+            }
+        )
+        controller = controller_of(config)
+        history = run(controller, controller.model.home, rng.uniform(-5, 5, (300, 6)) * 0.3)
+        assert (history["offset_rate"][:, ~enabled] == 0).all()
+        assert (history["offset"][:, LINEAR][:, ~enabled[:3]] == 0).all()
+        if (~enabled[3:]).all():
+            assert (history["offset"][:, ANGULAR] == 0).all()
+        if enabled.any():
+            assert lengths(history["offset_rate"]).max() > 0

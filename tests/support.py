@@ -1,0 +1,202 @@
+"""What the tests share: a free configuration, a closed loop, and the oracle that judges traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ur_admittance import Config, Controller, RobotModel
+from ur_admittance.faults import FAULTS
+from ur_admittance.kernel import bits, layout
+
+LINEAR, ANGULAR = slice(0, 3), slice(3, 6)
+AXES = ("x", "y", "z", "rx", "ry", "rz")
+ZERO = np.zeros(6)
+
+FREE = {
+    "admittance.mass": [8.0, 8.0, 8.0, 0.8, 0.8, 0.8],
+    "admittance.damping": [80.0, 80.0, 80.0, 4.0, 4.0, 4.0],
+    "admittance.engage_seconds": 0.0,
+    "admittance.filter_coefficient": 1.0,
+    "admittance.deadband_force": 0.0,
+    "admittance.deadband_torque": 0.0,
+    "admittance.drift_reset_threshold": 0.0,
+    "tracking.velocity_gain": 0.0,
+    "tracking.max_joint_lead": 1.0,
+    "max_linear_velocity": 5.0,
+    "max_angular_velocity": 10.0,
+    "limits.max_linear_acceleration": 50.0,
+    "limits.max_angular_acceleration": 100.0,
+    "limits.workspace_min": [-100.0] * 3,
+    "limits.workspace_max": [100.0] * 3,
+    "limits.joint_margin": 0.0,
+    "safety.max_force": 5000.0,
+    "safety.max_torque": 1000.0,
+    "safety.spike_force": 0.0,
+    "safety.spike_torque": 0.0,
+    "safety.max_tracking_error": 1.0,
+    "safety.max_tracking_rotation": 1.5,
+    "safety.tracking_timeout": 10.0,
+}
+
+
+def free_config(**changes: Any) -> Config:
+    """The law alone: no filter, deadband, spike gate, re-anchoring or tracking; wide limits."""
+    return Config.from_dict({**FREE, **changes})
+
+
+@cache
+def arm(name: str = "ur5e") -> RobotModel:
+    return RobotModel.ur(name)
+
+
+def controller_of(config: Config | None = None, model: RobotModel | None = None) -> Controller:
+    """A controller that is active at the model's home."""
+    controller = Controller(arm() if model is None else model, config)
+    controller.activate(controller.model.home)
+    return controller
+
+
+def pose(R: np.ndarray | Rotation, p: Any = (0, 0, 0)) -> np.ndarray:
+    X = np.eye(4)
+    X[:3, :3] = R.as_matrix() if isinstance(R, Rotation) else R
+    X[:3, 3] = p
+    return X
+
+
+def random_pose(rng: np.random.Generator, reach: float = 0.3) -> np.ndarray:
+    return pose(Rotation.random(None, rng), rng.uniform(-reach, reach, 3))
+
+
+def moved(X: np.ndarray, shift: Any = (0, 0, 0), turn: Any = (0, 0, 0)) -> np.ndarray:
+    """X shifted [m] and turned about its own origin [rad], both in W axes."""
+    return pose(Rotation.from_rotvec(turn).as_matrix() @ X[:3, :3], X[:3, 3] + np.asarray(shift))
+
+
+def turned(R: np.ndarray, wrench: Any) -> np.ndarray:
+    """The same wrench or twist in other axes, at the same point: R on both its parts."""
+    wrench = np.asarray(wrench, float)
+    return np.concatenate([R @ wrench[LINEAR], R @ wrench[ANGULAR]])
+
+
+def law_axes(out: np.ndarray, frame: str) -> np.ndarray:
+    """R_WL, the axes of the law in W: those of the desired pose, or W's own."""
+    return out["X_WD"][..., :3, :3] if frame == "probe" else np.broadcast_to(np.eye(3), (3, 3))
+
+
+Wrench = np.ndarray | Callable[[int, np.ndarray], np.ndarray]
+
+
+def run(
+    controller: Controller,
+    q: Any,
+    wrench: Wrench = ZERO,
+    ticks: int | None = None,
+    dt: Any = 0.002,
+    *,
+    speed: float = 1.0,
+    **ages: float,
+) -> np.ndarray:
+    """The closed loop from joint angles `q`, with an arm that does what it is told at once.
+
+    Args:
+        wrench: what the sensor reports: (6,), (ticks, 6), or a function of the tick and the joints.
+        ticks: how many; by default one for each row of `wrench`, or 500.
+        dt: s; one number, or one for each tick.
+        speed: what the arm makes of the commanded speed; 0 is an arm that stands still.
+        ages: `wrench_age` and `joint_age`, s.
+
+    Returns:
+        The output records (ticks,).
+    """
+    if ticks is None:
+        ticks = 500 if callable(wrench) or np.ndim(wrench) == 1 else len(wrench)
+    history = np.empty(ticks, layout.OUTPUTS)
+    q = np.array(q, float)
+    dts = np.broadcast_to(np.asarray(dt, float), (ticks,))
+    if not callable(wrench):
+        samples = np.broadcast_to(wrench, (ticks, 6)).copy()
+    for k in range(ticks):
+        sample = wrench(k, q) if callable(wrench) else samples[k]
+        out = controller.update(q, sample, float(dts[k]), **ages)
+        history[k] = out
+        q = q + speed * out["qd"] * out["dt"]
+    return history
+
+
+def q_after(history: np.ndarray, speed: float = 1.0) -> np.ndarray:
+    """Where the joints are when the last command of a run has acted."""
+    last = history[-1]
+    return last["q"] + speed * last["qd"] * last["dt"]
+
+
+def seconds_in_law(history: np.ndarray) -> np.ndarray:
+    """The time the law has been stepped at each tick of a run: the first tick only seeds it."""
+    return np.cumsum(history["dt"]) - history["dt"][0]
+
+
+def names_in(history: np.ndarray) -> set[str]:
+    """The names of everything the status said during a run."""
+    seen = int(np.bitwise_or.reduce(np.atleast_1d(history["status"])))
+    return {fault.name for fault in FAULTS if seen & fault.mask}
+
+
+def lengths(vectors: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(vectors, axis=-1)
+
+
+def oracle(history: np.ndarray, controller: Controller) -> None:
+    """What must be true of every trace, whatever happened in it.
+
+    `history` holds output records in the order of their ticks, all under the same limits.
+    """
+    config, model = controller.config, controller.model
+    limits = config.limits
+    for name in layout.OUTPUTS.names or ():
+        if name != "wrench":  # that one is as it came
+            assert np.isfinite(history[name]).all(), f"{name} is not finite"
+    known = sum(fault.mask for fault in FAULTS)
+    status = history["status"]
+    assert not (status & ~known).any(), "a status bit without a name"
+
+    V, qd, dt = history["V_WP_cmd"], history["qd"], history["dt"]
+    qd_max = model.qd_max if limits.joint_velocity is None else limits.joint_velocity
+    qdd_max = model.qdd_max if limits.joint_acceleration is None else limits.joint_acceleration
+    assert (np.abs(qd) <= np.asarray(qd_max) * (1 + 1e-9)).all(), "joint speed"
+    assert (lengths(V[:, LINEAR]) <= config.max_linear_velocity * (1 + 1e-5) + 1e-9).all(), "speed"
+    assert (lengths(V[:, ANGULAR]) <= config.max_angular_velocity * (1 + 1e-5) + 1e-9).all(), "turn"
+    for k in range(0, len(history), 50):
+        np.testing.assert_allclose(model.jacobian(history["q"][k]) @ qd[k], V[k], atol=1e-9)
+
+    follows = np.diff(history["tick"]) == 1
+    dqd = np.abs(np.diff(qd, axis=0))[follows]
+    reach = dt[1:][follows]
+    assert (dqd <= np.asarray(qdd_max) * reach[:, None] * (1 + 1e-6) + 1e-12).all(), "joint accel"
+    eased = (status[1:][follows] & bits.BEYOND_ACCELERATION) != 0
+    for part, most in (
+        (LINEAR, limits.max_linear_acceleration),
+        (ANGULAR, limits.max_angular_acceleration),
+    ):
+        change = lengths(np.diff(V[:, part], axis=0))[follows]
+        assert (eased | (change <= most * reach * (1 + 1e-5) + 1e-9)).all(), "acceleration"
+
+    q, margin = history["q"], limits.joint_margin
+    low, high = model.q_min + margin, model.q_max - margin
+    if ((q[0] >= low) & (q[0] <= high)).all():
+        assert ((q >= low - 1e-6) & (q <= high + 1e-6)).all(), "joint range"
+    p_WP, box = history["X_WP"][:, :3, 3], (limits.workspace_min, limits.workspace_max)
+    if ((p_WP[0] >= box[0]) & (p_WP[0] <= box[1])).all():
+        assert ((p_WP >= np.array(box[0]) - 1e-4) & (p_WP <= np.array(box[1]) + 1e-4)).all(), "wall"
+    lead = np.abs(history["q_ref"] - q)
+    assert (lead <= config.tracking.max_joint_lead + 1e-9).all(), "reference out of reach"
+
+    mode, zero = history["mode"], (qd == 0).all(axis=1)
+    assert zero[mode == bits.INACTIVE].all(), "an inactive controller moves the arm"
+    assert not ((status & bits.STOPS != 0) & (mode == bits.ACTIVE)).any(), "a stop bit is ignored"
+    assert not ((status & bits.HOLDS != 0) & (mode == bits.ACTIVE)).any(), "a hold bit is ignored"
+    stays = follows & (mode[1:] == bits.STOPPED) & (mode[:-1] == bits.STOPPED)
+    assert zero[1:][stays & zero[:-1]].all(), "a stopped arm moves"

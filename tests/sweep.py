@@ -1,0 +1,326 @@
+"""Random closed loops with an oracle beside them: any wrench, any legal configuration, any timing.
+
+The oracle knows nothing of the kernel's kinematics: it multiplies 4 x 4 matrices and differentiates
+the chain itself. What counts is the motion the joints make: `J qd`.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+import ur_admittance as ua
+from ur_admittance.kernel import bits, layout
+from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.tick import step
+from ur_admittance.packing import pack
+
+JOINT_BITS = (
+    bits.JOINT_POSITION_LIMIT | bits.JOINT_VELOCITY_LIMIT | bits.JOINT_ACCELERATION_LIMIT
+)
+FORCED = JOINT_BITS | bits.SINGULARITY
+STOPPED, ACTIVE = bits.STOPPED, bits.ACTIVE
+STOP_REQUESTED = bits.STOP_REQUESTED
+
+STEADY, JITTERED, WILD = 0, 1, 2  # dt: nominal; 0.2 to 4.9 periods; anything in (0, 0.1] and worse
+
+
+class Scene(NamedTuple):
+    """How to run: see `random_runs`."""
+
+    period: float
+    timing: int
+    changes: bool
+
+
+# columns of the result
+NOT_FINITE, QD, QDD, Q, SPEED, TURN, FREE, FORCED_TICKS, FORCED_MOST, WALL, TICKS, LATCHED, MOVED = (
+    range(13)
+)
+
+
+def legal_params(rng: np.random.Generator, arms: int, variants: int, rate: float) -> np.ndarray:
+    """Params records of random legal configurations, shape (arms, variants); a row shares an arm."""
+    rows = []
+    for _ in range(arms):
+        X_EP = np.eye(4)
+        X_EP[:3, :3] = _rotation(rng)
+        X_EP[:3, 3] = rng.uniform(-0.2, 0.2, 3)
+        model = ua.RobotModel.ur(
+            rng.choice(ua.RobotModel.arms()), base=rng.choice(["base", "base_link"]), X_EP=X_EP
+        )
+        slow = float(rng.choice([0.1, 0.3, 1.0]))
+        weak = np.maximum(0.5, model.qdd_max * rng.choice([0.1, 0.3, 1.0]))
+        fixed = {
+            "control_rate": rate,
+            "limits.joint_velocity": (model.qd_max * slow).tolist(),
+            "limits.joint_acceleration": weak.tolist(),
+            "limits.joint_margin": float(rng.choice([0.0, 0.0873, 0.3])),
+            "admittance.frame": str(rng.choice(["probe", "base"])),
+            "admittance.integrator": "exact",
+            "admittance.engage_seconds": float(rng.choice([0.0, 0.1, 1.0])),
+        }
+        configs = [ua.Config.from_dict(fixed | _random_values(rng, rate)) for _ in range(variants)]
+        rows.append(np.concatenate([pack(config, model) for config in configs]))
+    return np.stack(rows)
+
+
+def _random_values(rng: np.random.Generator, rate: float) -> dict[str, object]:
+    def spread(low: float, high: float, size: int | None = None):
+        return np.exp(rng.uniform(math.log(low), math.log(high), size))
+
+    timeout = max(0.01, 1.5 / rate)
+    stiffness = np.r_[spread(1, 5e3, 3), spread(0.1, 300, 3)] * (rng.random(6) < 0.5)
+    jerk = rng.random() < 0.3
+    return {
+        "admittance.mass": np.r_[spread(0.2, 100, 3), spread(0.02, 10, 3)].tolist(),
+        "admittance.stiffness": stiffness.tolist(),
+        "admittance.damping_ratio": spread(0.2, 5, 6).tolist(),
+        "admittance.enabled_axes": (rng.random(6) < 0.85).tolist(),
+        "admittance.ramp_seconds": float(rng.choice([0.0, 0.1, 0.5])),
+        "admittance.filter_coefficient": float(rng.choice([0.1, 0.8, 1.0])),
+        "admittance.deadband_force": float(rng.choice([0.0, 1.5])),
+        "admittance.deadband_torque": float(rng.choice([0.0, 0.2])),
+        "admittance.deadband_kind": str(rng.choice(["soft", "hard"])),
+        "tracking.velocity_gain": float(rng.choice([0.0, 1.0, 5.0, 30.0, 100.0])),
+        "max_linear_velocity": float(spread(0.02, 3)),
+        "max_angular_velocity": float(spread(0.05, 5)),
+        "limits.max_linear_acceleration": float(spread(0.1, 30)),
+        "limits.max_angular_acceleration": float(spread(0.2, 60)),
+        "limits.max_linear_jerk": float(spread(5, 500)) if jerk else 0.0,
+        "limits.max_angular_jerk": float(spread(5, 500)) if jerk else 0.0,
+        "ik.damping": float(spread(0.005, 0.5)),
+        "ik.singularity_threshold": float(spread(0.003, 0.1)),
+        "safety.max_force": float(rng.choice([200.0, 5000.0])),
+        "safety.max_torque": float(rng.choice([30.0, 1000.0])),
+        "safety.spike_force": float(rng.choice([0.0, 100.0])),
+        "safety.wrench_timeout": timeout,
+        "safety.joint_timeout": timeout,
+        "safety.lost_timeout": 10 * timeout,
+    }
+
+
+def _rotation(rng: np.random.Generator) -> np.ndarray:
+    Q, R = np.linalg.qr(rng.normal(size=(3, 3)))
+    Q = Q * np.sign(np.diag(R))
+    return Q * np.linalg.det(Q)
+
+
+def random_runs(params: np.ndarray, scene: Scene, runs: int, ticks: int, seed: int) -> np.ndarray:
+    """One row of peaks for each run (see the columns above)."""
+    peaks = np.zeros((runs, 13))
+    lanes = [range(k, min(runs, k + 200)) for k in range(0, runs, 200)]
+
+    def lane(part: range, ticks: int = ticks) -> None:
+        records = (layout.new_state(), layout.new_inputs(), layout.new_outputs())
+        _lane(params, scene, part[0], part[-1] + 1, ticks, seed, peaks, np.zeros(1, layout.PARAMS),
+              *records, layout.new_state())  # fmt: skip
+
+    lane(range(1), 0)  # compile before the threads start
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lane, lanes))
+    return peaks
+
+
+@jit(entry=True)
+def _lane(params, scene, first, last, ticks, seed, peaks, P, S, inputs, O, blank):
+    for r in range(first, last):
+        np.random.seed(seed + r)
+        row = params[np.random.randint(params.shape[0])]
+        P[0] = row[np.random.randint(row.shape[0])]
+        S[0] = blank[0]
+        _run(row, scene, ticks, peaks[r], P, S, inputs, O)
+
+
+@njit(nogil=True)
+def _run(row, scene, ticks, peak, P, S, inputs, O):  # noqa: E741
+    p, s, i, o = P[0], S[0], inputs[0], O[0]
+    p.period = scene.period
+    q, qd, V, J, frames = np.empty(6), np.zeros(6), np.zeros(6), np.zeros((6, 6)), np.empty((8, 4, 4))
+    _start(p, q)
+    p_WP = _jacobian(p, q, J, frames)
+    room = math.exp(np.random.uniform(math.log(0.005), 0.0))
+    for n in range(3):
+        if np.random.random() < 0.7:
+            p.workspace_min[n] = p_WP[n] - np.random.random() * room
+        if np.random.random() < 0.7:
+            p.workspace_max[n] = p_WP[n] + np.random.random() * room
+    s.mode, s.fresh = ACTIVE, 1
+    s.q[:] = q
+    i.stop, i.goal_count = 0, 0
+    push, strength = np.zeros(6), math.exp(np.random.uniform(0.0, math.log(3000.0)))
+    latched = False
+    for _ in range(ticks):
+        # an arm that follows its commands, while dt passes
+        dt = _random_time(i, scene)
+        for n in range(6):
+            q[n] += qd[n] * dt
+            peak[Q] = max(peak[Q], q[n] - p.q_max[n], p.q_min[n] - q[n])
+        before = p_WP
+        p_WP = _jacobian(p, q, J, frames)
+        for n in range(3):
+            beyond = max(p_WP[n] - p.workspace_max[n], p.workspace_min[n] - p_WP[n])
+            peak[WALL] = max(peak[WALL], beyond)
+            peak[MOVED] += abs(p_WP[n] - before[n])
+        _random_inputs(s, i, q, push, strength, p_WP)
+        if scene.changes and np.random.random() < 0.01:
+            _change(p, row[np.random.randint(row.shape[0])])
+        step(p, s, i, o)
+        # what the oracle sees
+        peak[TICKS] += 1
+        for n in range(6):
+            if not abs(o.qd[n]) < 1e9 or not abs(o.q_ref[n]) < 1e9:
+                peak[NOT_FINITE] += 1
+                return
+            peak[QD] = max(peak[QD], abs(o.qd[n]) / p.qd_max[n])
+            peak[QDD] = max(peak[QDD], abs(o.qd[n] - qd[n]) / (p.qdd_max[n] * dt))
+        latched = latched and s.mode == STOPPED
+        if latched:
+            for n in range(6):
+                peak[LATCHED] = max(peak[LATCHED], abs(o.qd[n]))
+        latched = s.mode == STOPPED and s.at_rest == 1
+        dv = dw = speed = turn = speed_prev = turn_prev = 0.0
+        for n in range(6):
+            t = 0.0
+            for m in range(6):
+                t += J[n, m] * o.qd[m]
+            if n < 3:
+                dv += (t - V[n]) ** 2
+                speed += t * t
+                speed_prev += V[n] * V[n]
+            else:
+                dw += (t - V[n]) ** 2
+                turn += t * t
+                turn_prev += V[n] * V[n]
+            V[n] = t
+        fast = math.sqrt(speed) / max(p.v_max, math.sqrt(speed_prev))
+        spin = math.sqrt(turn) / max(p.w_max, math.sqrt(turn_prev))
+        forced = o.status & FORCED
+        if fast > peak[SPEED] and (fast <= 1.0 or not (scene.changes or scene.timing == WILD)):
+            peak[SPEED] = fast
+        if spin > peak[TURN] and (spin <= 1.0 or not (scene.changes or scene.timing == WILD)):
+            peak[TURN] = spin
+        if (fast > 1.0 + 1e-6 or spin > 1.0 + 1e-6) and not forced:
+            peak[SPEED], peak[TURN] = max(peak[SPEED], fast), max(peak[TURN], spin)
+        hard = max(math.sqrt(dv) / (p.a_max * dt), math.sqrt(dw) / (p.alpha_max * dt))
+        if forced:
+            peak[FORCED_TICKS] += hard > 1.0 + 1e-5
+            peak[FORCED_MOST] = max(peak[FORCED_MOST], hard)
+        else:
+            peak[FREE] = max(peak[FREE], hard)
+        qd[:] = o.qd
+
+
+@njit
+def _start(p, q):
+    """Anywhere in the joints' range; often near a singularity or near the end of a joint."""
+    for n in range(6):
+        low, high = max(p.q_min[n], -3.1), min(p.q_max[n], 3.1)
+        q[n] = np.random.uniform(low, high)
+        if np.random.random() < 0.05:
+            q[n] = high - 0.01 * np.random.random()
+    kind = np.random.randint(4)
+    if kind == 1:
+        q[4] = np.random.normal() * 0.02
+    elif kind == 2:
+        q[2] = np.random.normal() * 0.05
+
+
+@njit
+def _random_inputs(s, i, q, push, strength, p_WP):
+    """The next wrench and joints, good or bad, now and then a new goal, a stop or a reset."""
+    if np.random.random() < 0.02:
+        for n in range(3):
+            push[n] = np.random.normal() * strength
+            push[n + 3] = np.random.normal() * strength * 0.1
+    for n in range(6):
+        i.wrench[n] = push[n] + np.random.normal() * (0.5 if n < 3 else 0.05)
+        i.q[n] = q[n]
+    i.wrench_age = i.joint_age = 0.0
+    if np.random.random() < 0.002:
+        bad = (np.nan, np.inf, -np.inf, 1e300)
+        i.wrench[np.random.randint(6)] = bad[np.random.randint(4)]
+    if np.random.random() < 0.002:
+        i.wrench_age = np.random.random() * 0.2
+    if np.random.random() < 0.002:
+        i.joint_age = np.random.random() * 0.2
+    if np.random.random() < 0.001:
+        i.q[np.random.randint(6)] = np.nan
+    if np.random.random() < 0.01:
+        for n in range(3):
+            i.goal_p[n] = p_WP[n] + np.random.normal() * 0.2
+            i.goal_V[n] = np.random.normal() * 0.1 * (np.random.random() < 0.5)
+            i.goal_V[n + 3] = np.random.normal() * 0.2 * (np.random.random() < 0.5)
+        wxyz = np.random.normal(0.0, 1.0, 4)
+        wxyz /= np.sqrt((wxyz * wxyz).sum())
+        i.goal_wxyz[:] = wxyz
+        i.goal_count += 1
+    if np.random.random() < 0.003:
+        i.stop = STOP_REQUESTED
+    elif s.mode == STOPPED and s.at_rest == 1 and np.random.random() < 0.2:
+        i.stop, s.mode, s.fresh = 0, ACTIVE, 1
+
+
+@njit
+def _random_time(i, scene):
+    """Write the dt that the tick is told. Returns the one that really passes."""
+    dt = scene.period
+    if scene.timing == JITTERED:
+        dt = min(0.1, scene.period * np.random.uniform(0.2, 4.9))
+    elif scene.timing == WILD:
+        dt = np.random.uniform(1e-4, 0.1)
+    i.dt = dt
+    if np.random.random() < 0.002:
+        bad = (0.0, -1.0, np.nan, 1.0)
+        i.dt = bad[np.random.randint(4)]
+        dt = scene.period
+    return dt
+
+
+@njit
+def _change(p, other):
+    """Take over what may change while running. The walls stay: see the controller's own tests."""
+    p.generation += 1
+    p.mass[:], p.damping[:], p.stiffness[:] = other.mass, other.damping, other.stiffness
+    p.enabled[:] = other.enabled
+    p.ramp_seconds = other.ramp_seconds
+    p.velocity_gain[:] = other.velocity_gain
+    p.filter_time_constant = other.filter_time_constant
+    p.deadband_force, p.deadband_hard = other.deadband_force, other.deadband_hard
+    p.v_max, p.w_max = other.v_max, other.w_max
+    p.a_max, p.alpha_max = other.a_max, other.alpha_max
+    p.jerk_max, p.angular_jerk_max = other.jerk_max, other.angular_jerk_max
+    p.ik_damping, p.singularity_threshold = other.ik_damping, other.singularity_threshold
+    p.max_force, p.max_torque = other.max_force, other.max_torque
+
+
+@njit
+def _jacobian(p, q, J, frames):
+    """The tool point and the Jacobian, by multiplying 4 x 4 matrices along the chain."""
+    X = np.eye(4)
+    for n in range(6):
+        X = X @ _matrix(p.chain_R[n], p.chain_p[n])
+        frames[n] = X
+        turn = np.eye(4)
+        turn[0, 0] = turn[1, 1] = math.cos(q[n])
+        turn[1, 0] = math.sin(q[n])
+        turn[0, 1] = -turn[1, 0]
+        X = X @ turn
+    X = X @ _matrix(p.chain_R[6], p.chain_p[6])
+    for n in range(6):
+        z = frames[n, :3, 2]
+        J[:3, n] = np.cross(z, X[:3, 3] - frames[n, :3, 3])
+        J[3:, n] = z
+    return X[0, 3], X[1, 3], X[2, 3]
+
+
+@njit
+def _matrix(R, t):
+    X = np.eye(4)
+    X[:3, :3] = R
+    X[:3, 3] = t
+    return X
