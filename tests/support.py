@@ -46,7 +46,10 @@ FREE = {
 
 def free_config(**changes: Any) -> Config:
     """The law alone: no filter, deadband, spike gate, re-anchoring or tracking; wide limits."""
-    return Config.from_dict({**FREE, **changes})
+    base = dict(FREE)
+    if "admittance.filter_cutoff_hz" in changes:
+        del base["admittance.filter_coefficient"]
+    return Config.from_dict({**base, **changes})
 
 
 @cache

@@ -38,9 +38,9 @@ class Scene(NamedTuple):
 
 
 # columns of the result
-NOT_FINITE, QD, QDD, Q, SPEED, TURN, FREE, FORCED_TICKS, FORCED_MOST, WALL, TICKS, LATCHED, MOVED = (
-    range(13)
-)
+COLUMNS = 14
+NOT_FINITE, QD, QDD, Q, SPEED, TURN, FREE, FORCED_TICKS = range(8)
+FORCED_MOST, FORCED_SPEED, WALL, TICKS, LATCHED, MOVED = range(8, COLUMNS)
 
 
 def legal_params(rng: np.random.Generator, arms: int, variants: int, rate: float) -> np.ndarray:
@@ -112,7 +112,7 @@ def _rotation(rng: np.random.Generator) -> np.ndarray:
 
 def random_runs(params: np.ndarray, scene: Scene, runs: int, ticks: int, seed: int) -> np.ndarray:
     """One row of peaks for each run (see the columns above)."""
-    peaks = np.zeros((runs, 13))
+    peaks = np.zeros((runs, COLUMNS))
     lanes = [range(k, min(runs, k + 200)) for k in range(0, runs, 200)]
 
     def lane(part: range, ticks: int = ticks) -> None:
@@ -200,11 +200,9 @@ def _run(row, scene, ticks, peak, P, S, inputs, O):  # noqa: E741
         fast = math.sqrt(speed) / max(p.v_max, math.sqrt(speed_prev))
         spin = math.sqrt(turn) / max(p.w_max, math.sqrt(turn_prev))
         forced = o.status & FORCED
-        if fast > peak[SPEED] and (fast <= 1.0 or not (scene.changes or scene.timing == WILD)):
-            peak[SPEED] = fast
-        if spin > peak[TURN] and (spin <= 1.0 or not (scene.changes or scene.timing == WILD)):
-            peak[TURN] = spin
-        if (fast > 1.0 + 1e-6 or spin > 1.0 + 1e-6) and not forced:
+        if scene.changes and forced:
+            peak[FORCED_SPEED] = max(peak[FORCED_SPEED], fast, spin)
+        else:
             peak[SPEED], peak[TURN] = max(peak[SPEED], fast), max(peak[TURN], spin)
         hard = max(math.sqrt(dv) / (p.a_max * dt), math.sqrt(dw) / (p.alpha_max * dt))
         if forced:

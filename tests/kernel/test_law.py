@@ -369,7 +369,6 @@ def test_the_feed_forward_is_the_derivative_of_the_commanded_pose(frame, planned
                     largest, checked = max(largest, angle), checked + 1
             before, before_free = out["X_WC"].copy(), is_free
             q = q + out["qd"] * dt
-    print(checked, largest, worst)
     assert checked > 200 and largest > 2.5
     assert worst < 1e-6
 
@@ -479,25 +478,207 @@ def test_the_spring_fades_in(axis: int) -> None:
         assert history["offset_rate"][k, axis] == pytest.approx(state[1], abs=1e-9)
 
 
+def partly_disabled(frame: str, integrator: str, enabled: np.ndarray) -> np.ndarray:
+    config = free_config(
+        **{
+            "admittance.frame": frame,
+            "admittance.integrator": integrator,
+            "admittance.enabled_axes": enabled.tolist(),
+            "admittance.stiffness": K * [1, 0, 1, 0, 1, 0],
+            "tracking.velocity_gain": 5.0,
+        }
+    )
+    controller = controller_of(config)
+    pushes = np.random.default_rng(41).uniform(-1.5, 1.5, (300, 6))
+    return run(controller, controller.model.home, pushes)
+
+
 @each_frame
 @pytest.mark.parametrize("integrator", ["exact", "rk4", "semi_implicit_euler"])
 def test_a_disabled_axis_stays_at_exactly_zero(frame: str, integrator: str) -> None:
-    rng = np.random.default_rng(41)
-    for enabled in rng.random((8, 6)) < 0.5:
-        config = free_config(
-            **{
-                "admittance.frame": frame,
-                "admittance.integrator": integrator,
-                "admittance.enabled_axes": enabled.tolist(),
-                "admittance.stiffness": K * rng.choice([0, 1], 6),
-                "tracking.velocity_gain": 5.0,
-            }
-        )
-        controller = controller_of(config)
-        history = run(controller, controller.model.home, rng.uniform(-5, 5, (300, 6)) * 0.3)
+    for enabled in np.random.default_rng(42).random((8, 6)) < 0.5:
+        history = partly_disabled(frame, integrator, enabled)
         assert (history["offset_rate"][:, ~enabled] == 0).all()
         assert (history["offset"][:, LINEAR][:, ~enabled[:3]] == 0).all()
-        if (~enabled[3:]).all():
-            assert (history["offset"][:, ANGULAR] == 0).all()
         if enabled.any():
             assert lengths(history["offset_rate"]).max() > 0
+
+
+@each_frame
+def test_without_a_rotation_axis_the_commanded_pose_does_not_turn_at_all(frame: str) -> None:
+    history = partly_disabled(frame, "exact", np.array([1, 1, 1, 0, 0, 0], bool))
+    assert (history["offset"][:, ANGULAR] == 0).all()
+    assert (history["X_WC"][:, :3, :3] == history["X_WC"][0, :3, :3]).all()
+
+
+# --- re-anchoring ---
+
+
+def pushed_and_let_go(controller: Controller, wrench, ticks: int = 200, after: int = 900):
+    pushed = run(controller, controller.model.home, np.asarray(wrench, float), ticks)
+    return np.concatenate([pushed, run(controller, q_after(pushed), ticks=after)])
+
+
+@each_frame
+def test_free_axes_fold_into_the_desired_pose_once_at_rest_without_force(frame: str) -> None:
+    changes = {"admittance.frame": frame, "tracking.velocity_gain": 5.0}
+    controller = controller_of(free_config(**changes, **{"admittance.drift_reset_threshold": 1e-3}))
+    twin = controller_of(free_config(**changes))
+    wrench = [3, -2, 4, 0.2, -0.3, 0.1]
+    history, without = pushed_and_let_go(controller, wrench), pushed_and_let_go(twin, wrench)
+    oracle(history, controller)
+    folded = (history["offset"] == 0).all(axis=1)
+    at = int(np.argmax(folded[200:])) + 200
+    assert folded[at:].all() and not folded[1:at].any()
+    assert lengths(history["offset_rate"][at - 1, LINEAR]) <= 1.1e-3
+    # The desired pose went there; the commanded one did not notice.
+    np.testing.assert_allclose(history["X_WD"][at], history["X_WC"][at], atol=1e-12)
+    np.testing.assert_allclose(history["X_WC"][: at + 1], without["X_WC"][: at + 1], atol=1e-12)
+    assert lengths(history["X_WD"][-1, :3, 3] - history["X_WD"][0, :3, 3]) > 0.01
+    assert lengths(history["V_WP_cmd"][-1]) < 1e-6
+
+
+def test_nothing_is_re_anchored_while_there_is_a_force() -> None:
+    controller = controller_of(free_config(**{"admittance.drift_reset_threshold": 0.1}))
+    history = run(controller, arm().home, np.array([1e-6, 0, 0, 0, 0, 0]), 300)
+    assert lengths(history["V_WP_cmd"]).max() < 1e-6
+    np.testing.assert_array_equal(history["X_WD"], np.broadcast_to(history["X_WD"][0], (300, 4, 4)))
+
+
+@each_frame
+def test_a_spring_axis_is_never_re_anchored(frame: str) -> None:
+    """Not even one that creeps home more slowly than the threshold: it remembers home."""
+    config = free_config(
+        **{
+            "admittance.frame": frame,
+            "admittance.stiffness": [10, 10, 10, 1, 1, 1],
+            "admittance.damping": [400, 400, 400, 40, 40, 40],
+            "admittance.drift_reset_threshold": 0.1,
+            "tracking.velocity_gain": 5.0,
+        }
+    )
+    controller = controller_of(config)
+    history = pushed_and_let_go(controller, [20, -10, 5, 1, -1, 2], after=500)
+    creeping = history[200:]
+    assert (lengths(creeping["offset_rate"]) < 0.1).all()
+    X_WD = history["X_WD"]
+    np.testing.assert_array_equal(X_WD, np.broadcast_to(X_WD[0], X_WD.shape))
+    assert lengths(creeping["offset"][-1, LINEAR]) > 1e-3
+    assert (np.diff(lengths(creeping["offset"][150:, LINEAR])) < 0).all()
+
+
+@each_frame
+def test_free_axes_fold_and_the_spring_axis_beside_them_goes_home(frame: str) -> None:
+    config = free_config(
+        **{
+            "admittance.frame": frame,
+            "admittance.stiffness": [0, 0, 200, 0, 0, 0],
+            "admittance.enabled_axes": [True, True, True, False, False, False],
+            "admittance.drift_reset_threshold": 1e-3,
+            "tracking.velocity_gain": 5.0,
+        }
+    )
+    controller = controller_of(config)
+    history = pushed_and_let_go(controller, [3, 0, 3, 0, 0, 0], after=2500)
+    X_0, X = history["X_WD"][0], history["X_WD"][-1]
+    R_WL = X_0[:3, :3] if frame == "probe" else np.eye(3)
+    shift = R_WL.T @ (X[:3, 3] - X_0[:3, 3])
+    assert abs(shift[2]) < 1e-12, "the spring's home moved"
+    assert lengths(shift[:2]) > 5e-3
+    end = R_WL.T @ (history["X_WP"][-1, :3, 3] - X_0[:3, 3])
+    assert abs(end[2]) < 1e-4
+    oracle(history, controller)
+
+
+# --- live changes of the gains ---
+
+
+def gains_in_force(controller: Controller) -> dict[str, np.ndarray]:
+    return {n: controller._state[n][0].copy() for n in ("mass", "damping", "stiffness")}
+
+
+def gains_while(controller: Controller, q: np.ndarray, wrench: np.ndarray, ticks: int):
+    rows, history = [], []
+    for _ in range(ticks):
+        history.append(run(controller, q, wrench, 1))
+        q = q_after(history[-1])
+        rows.append(gains_in_force(controller))
+    gains = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return np.concatenate(history), gains, q
+
+
+def test_rising_damping_leads_and_falling_damping_trails_the_stiffness() -> None:
+    soft = {"admittance.damping": [50] * 6, "admittance.stiffness": [100] * 6}
+    hard = {"admittance.damping": [500] * 6, "admittance.stiffness": [2000] * 6}
+    controller = controller_of(free_config(**soft))
+    run(controller, arm().home, ticks=10)
+    controller.set(**hard)
+    _, up, q = gains_while(controller, arm().home, np.zeros(6), 260)
+    controller.set(**soft)
+    _, down, _ = gains_while(controller, q, np.zeros(6), 260)
+    for gains, rises in ((up, True), (down, False)):
+        damping = (gains["damping"] - 50) / 450  # both as shares of the whole change
+        stiffness = (gains["stiffness"] - 100) / 1900
+        assert (damping >= stiffness - 1e-12).all()
+        assert (np.diff(damping, axis=0) * (1 if rises else -1) >= 0).all()
+        assert (np.diff(stiffness, axis=0) * (1 if rises else -1) >= 0).all()
+    middle = 125  # half of 0.5 s: the damping has arrived (up), or has not begun (down)
+    np.testing.assert_allclose(up["damping"][middle], 500)
+    assert (up["stiffness"][middle] < 1100).all()
+    np.testing.assert_allclose(down["damping"][middle - 2], 500)
+    np.testing.assert_array_equal(up["stiffness"][250], 2000)
+    np.testing.assert_array_equal(down["damping"][250], 50)
+
+
+def test_gains_go_on_from_where_they_are_when_changed_again_on_the_way() -> None:
+    controller = controller_of(free_config())
+    run(controller, arm().home, ticks=10)
+    q, rng, before = arm().home, np.random.default_rng(51), gains_in_force(controller)
+    for _ in range(12):
+        controller.set(
+            **{
+                "admittance.mass": rng.uniform(2, 40, 6).tolist(),
+                "admittance.damping": rng.uniform(20, 500, 6).tolist(),
+                "admittance.stiffness": rng.uniform(0, 2000, 6).tolist(),
+            }
+        )
+        _, gains, q = gains_while(controller, q, np.zeros(6), int(rng.integers(1, 200)))
+        for name, largest in (("mass", 40), ("damping", 500), ("stiffness", 2000)):
+            steps = np.diff(np.vstack([before[name], gains[name]]), axis=0)
+            assert np.abs(steps).max() <= 2 * largest * 0.002 / 0.5 + 1e-9
+        before = gains_in_force(controller)
+
+
+@each_frame
+def test_no_live_change_kicks_the_arm(frame: str) -> None:
+    """Random jumps of all gains while moving against a stiff surface: the limits hold throughout."""
+    rng = np.random.default_rng(61)
+    model = arm()
+    config = Config.from_dict(
+        {"admittance.frame": frame, "environment_stiffness": 0, "safety.max_force": 1000}
+    )
+    controller = controller_of(config)
+    floor = model.fk(model.home)[2, 3] - 0.01
+
+    def touch(k: int, q: np.ndarray) -> np.ndarray:
+        X_WP = model.fk(q)
+        up = max(0.0, floor - X_WP[2, 3]) * 5000.0
+        push = np.array([4 * math.sin(k / 100), 3.0, -12.0 + up])
+        return np.concatenate([X_WP[:3, :3].T @ push, 0.5 * np.sin([k / 80, k / 60, k / 70])])
+
+    q, histories = model.home, []
+    for _ in range(25):
+        histories.append(run(controller, q, touch, int(rng.integers(5, 200))))
+        q = q_after(histories[-1])
+        changes = {
+            "admittance.mass": (M * 10 ** rng.uniform(-0.5, 0.5, 6)).tolist(),
+            "admittance.damping": ([400, 400, 400, 8, 8, 8] * rng.uniform(0.7, 2, 6)).tolist(),
+            "admittance.stiffness": (K * rng.choice([0, 1, 10], 6)).tolist(),
+            "tracking.velocity_gain": float(rng.uniform(0, 10)),
+        }
+        some = rng.choice(list(changes), int(rng.integers(1, 5)), replace=False)
+        controller.set(**{name: changes[name] for name in some})
+    history = np.concatenate(histories)
+    oracle(history, controller)
+    assert (history["mode"] == bits.ACTIVE).all()
+    assert history["X_WP"][:, 2, 3].min() < floor, "the surface was never touched"
