@@ -688,3 +688,13 @@ def test_a_urdf_that_bites_its_tail_is_refused() -> None:
 
 def test_every_error_is_one_of_ours() -> None:
     assert issubclass(ModelError, AdmittanceError)
+
+
+def test_a_joint_without_a_speed_in_the_urdf_takes_the_one_that_is_given():
+    text = RobotModel.ur("ur3e").to_urdf()
+    lines = [line for line in text.splitlines() if "<limit" not in line or "lower" in line]
+    bare = "\n".join(lines)
+    assert "joint_velocity" in message(RobotModel.from_urdf, bare)
+    model = RobotModel.from_urdf(bare, joint_velocity=2.0)
+    assert model.qd_max[5] == 2.0
+    assert np.isinf(model.q_max[5])

@@ -224,6 +224,7 @@ class RobotModel:
         X_EP: ArrayLike | None = None,
         X_ES: ArrayLike | None = None,
         joint_acceleration: ArrayLike = 10.0,
+        joint_velocity: float | None = None,
     ) -> RobotModel:
         """The six-joint chain from `base` to `tip` of a URDF.
 
@@ -234,10 +235,20 @@ class RobotModel:
             X_EP: (4, 4) probe (TCP) in the flange; identity by default.
             X_ES: (4, 4) sensor in the flange; X_EP by default.
             joint_acceleration: rad/s^2, one for all or six: a URDF has none.
+            joint_velocity: rad/s, for joints whose speed the URDF does not say; ROS writes the
+                endless last joint of a UR3e so.
         """
         from ur_admittance.urdf import read_urdf
 
-        model = read_urdf(text, base=base, tip=tip, joint_acceleration=joint_acceleration)
+        if joint_velocity is not None:
+            joint_velocity = float(as_numbers(joint_velocity, "joint_velocity (rad/s)", ()))
+        model = read_urdf(
+            text,
+            base=base,
+            tip=tip,
+            joint_acceleration=joint_acceleration,
+            joint_velocity=joint_velocity,
+        )
         return model.with_tool(X_EP, X_ES)
 
     def to_urdf(self) -> str:

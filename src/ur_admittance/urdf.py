@@ -32,7 +32,12 @@ _UNKNOWN_EFFORT = 1e9  # N m; a URDF must give one, and not all parsers read "in
 
 
 def read_urdf(
-    source: str | os.PathLike, *, base: str, tip: str, joint_acceleration: Any
+    source: str | os.PathLike,
+    *,
+    base: str,
+    tip: str,
+    joint_acceleration: Any,
+    joint_velocity: float | None = None,
 ) -> RobotModel:
     """The chain from `base` to `tip`; see `RobotModel.from_urdf`.
 
@@ -55,7 +60,7 @@ def read_urdf(
         )
     X_chain, poses = _chain(robot, base, moving)
     X_chain[6] = poses[tip][1]
-    limits = np.array([_limits(robot, joint) for joint in moving])
+    limits = np.array([_limits(robot, joint, joint_velocity) for joint in moving])
     if isinstance(joint_acceleration, int | float | np.number):
         joint_acceleration = [joint_acceleration] * 6
     return RobotModel(
@@ -320,20 +325,25 @@ def _turn_z_to(axis: np.ndarray) -> np.ndarray:
     return X
 
 
-def _limits(robot: Any, joint: Any) -> tuple[float, float, float, float]:
+def _limits(robot: Any, joint: Any, speed: float | None) -> tuple[float, float, float, float]:
     """Lowest and highest position [rad], speed [rad/s] and torque [N m]."""
     limit, where = joint.limit, f"URDF {robot.name!r}: joint {joint.name!r}"
-    if limit is None or limit.velocity is None:
-        raise ModelError(f"{where}: no velocity limit; give it as <limit velocity=...>, in rad/s")
-    effort = limit.effort if limit.effort else math.inf
+    if limit is not None and limit.velocity is not None:
+        speed = limit.velocity
+    if speed is None:
+        raise ModelError(
+            f"{where}: no velocity limit; give it as <limit velocity=...>, in rad/s, or as "
+            "joint_velocity"
+        )
+    effort = limit.effort if limit is not None and limit.effort else math.inf
     if joint.type == "continuous":
-        return -math.inf, math.inf, limit.velocity, effort
-    if limit.lower is None or limit.upper is None:
+        return -math.inf, math.inf, speed, effort
+    if limit is None or limit.lower is None or limit.upper is None:
         raise ModelError(
             f"{where}: a revolute joint needs position limits, <limit lower=... upper=...>, in "
             "rad; one that turns without end is of type continuous"
         )
-    return limit.lower, limit.upper, limit.velocity, effort
+    return limit.lower, limit.upper, speed, effort
 
 
 def _links(robot: Any, moving: list[Any], poses: _Poses) -> tuple[Link, ...]:

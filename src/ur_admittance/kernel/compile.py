@@ -4,6 +4,8 @@ works.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import hashlib
 import os
 import sys
@@ -67,28 +69,32 @@ def announced(what: str) -> Iterator[None]:
             sys.stderr.flush()
 
 
+@functools.cache
 def cache_directory() -> Path:
     """Where compiled code is kept: a folder of the user's, named after the kernel's source.
 
     Numba looks only at the file of the function it compiles, so a change in a sibling would go
     unnoticed; and the package itself may be installed read-only. `UR_ADMITTANCE_CACHE` or
-    `NUMBA_CACHE_DIR` choose another place.
+    `NUMBA_CACHE_DIR` choose another place. Where none can be written, a temporary folder that
+    nobody else can write to serves until the process ends.
     """
-    chosen = os.environ.get("UR_ADMITTANCE_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        root = Path(chosen)
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ur-admittance"
-    folder = root / f"kernel-{_source_digest()}"
     try:
+        folder = _cache_root() / f"kernel-{_source_digest()}"
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError:
-        user = os.getuid() if hasattr(os, "getuid") else 0
-        folder = Path(tempfile.gettempdir()) / f"ur-admittance-{user}" / folder.name
-        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: this user has no home
+        temporary = tempfile.TemporaryDirectory(prefix="ur-admittance-")
+        atexit.register(temporary.cleanup)
+        return Path(temporary.name)
     return folder
+
+
+def _cache_root() -> Path:
+    chosen = os.environ.get("UR_ADMITTANCE_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ur-admittance"
 
 
 def _source_digest() -> str:
@@ -101,9 +107,7 @@ def _source_digest() -> str:
 
 @contextmanager
 def _cache_directory() -> Iterator[None]:
-    """Point Numba at our folder while one of our functions is decorated; its locator is chosen
-    then.
-    """
+    """Point Numba at our folder while one of our functions is decorated."""
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
     try:

@@ -162,7 +162,7 @@ def walls(p, s):
     for n in range(3):
         s.wall_low[n], s.wall_high[n] = -UNBOUNDED, UNBOUNDED
         below, above = s.p_WP[n] - p.workspace_min[n], p.workspace_max[n] - s.p_WP[n]
-        if below < 0.0 or above < 0.0:
+        if below < -2.0 * WALL_SLACK or above < -2.0 * WALL_SLACK:
             s.status |= bits.OUTSIDE_WORKSPACE
         if below < far or above < far:
             s.near_wall = 1

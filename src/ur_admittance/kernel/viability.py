@@ -1,7 +1,7 @@
 """The last line of the workspace and the speed limit: the arm must always be able to stop in time.
 
 If all joints slow down together, the arm runs out along a straight line in joint space: `q + qd
-tau`, for tau up to `dt + T/2`, where T is the time the slowest joint needs to brake. Joint rates
+tau`, for tau up to `hold + T/2`, where T is the time the slowest joint needs to brake. Joint rates
 are accepted only if the joints, the tool point and the tool's speed stay inside their limits along
 that line. Slowing down together keeps the arm on the line, so whatever happens next, a way to stop
 that was found good one tick ago is still there to fall back on.
@@ -107,9 +107,9 @@ def can_stop(p, s):
         return True
     c, cw = bias_acceleration(s, s.qd)
     if not plainly_slow:
-        if not stays_slow(speed, norm(c), third, time, s.hold, s.v_cap):
+        if not stays_slow(speed, norm(c), third, time, s.v_cap):
             return False
-        if not stays_slow(turning, norm(cw), total * twist, time, s.hold, s.w_cap):
+        if not stays_slow(turning, norm(cw), total * twist, time, s.w_cap):
             return False
     if s.near_wall:
         for n in range(3):
@@ -137,15 +137,13 @@ def farthest(v, c, b, tau):
 
 
 @jit
-def stays_slow(v, c, b, time, hold, cap):
-    """Whether `(v + c t + b t^2 / 2) (1 - t/T) <= cap` for all t in 0 .. T, when dt passes before
-    braking starts.
+def stays_slow(v, c, b, time, cap):
+    """Whether `(v + c t + b t^2 / 2) (1 - t/T) <= cap` for all t in 0 .. T.
 
-    Sufficient, by `1 / (1 - x) >= 1 + x + x^2`: the parabola `(cap - v) + (cap/T - c) t + (cap/T^2
-    - b/2) t^2` is never negative.
+    Sufficient, by `1 / (1 - x) >= 1 + x + x^2`: the parabola
+    `(cap - v) + (cap/T - c) t + (cap/T^2 - b/2) t^2` is never negative.
     """
     cap = cap * (1.0 + 1e-6) + 1e-12
-    v, c = v + hold * (c + 0.5 * b * hold), c + b * hold
     k0 = cap - v
     if k0 < 0.0:
         return False
