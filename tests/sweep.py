@@ -19,9 +19,7 @@ from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.tick import step
 from ur_admittance.packing import pack
 
-JOINT_BITS = (
-    bits.JOINT_POSITION_LIMIT | bits.JOINT_VELOCITY_LIMIT | bits.JOINT_ACCELERATION_LIMIT
-)
+JOINT_BITS = bits.JOINT_POSITION_LIMIT | bits.JOINT_VELOCITY_LIMIT | bits.JOINT_ACCELERATION_LIMIT
 FORCED = JOINT_BITS | bits.SINGULARITY
 STOPPED, ACTIVE = bits.STOPPED, bits.ACTIVE
 STOP_REQUESTED = bits.STOP_REQUESTED
@@ -44,7 +42,7 @@ FORCED_MOST, FORCED_SPEED, WALL, TICKS, LATCHED, MOVED = range(8, COLUMNS)
 
 
 def legal_params(rng: np.random.Generator, arms: int, variants: int, rate: float) -> np.ndarray:
-    """Params records of random legal configurations, shape (arms, variants); a row shares an arm."""
+    """Records of random legal configurations, shape (arms, variants); a row shares an arm."""
     rows = []
     for _ in range(arms):
         X_EP = np.eye(4)
@@ -127,20 +125,26 @@ def random_runs(params: np.ndarray, scene: Scene, runs: int, ticks: int, seed: i
 
 
 @jit(entry=True)
-def _lane(params, scene, first, last, ticks, seed, peaks, P, S, inputs, O, blank):
+def _lane(params, scene, first, last, ticks, seed, peaks, P, S, inputs, outputs, blank):
     for r in range(first, last):
         np.random.seed(seed + r)
         row = params[np.random.randint(params.shape[0])]
         P[0] = row[np.random.randint(row.shape[0])]
         S[0] = blank[0]
-        _run(row, scene, ticks, peaks[r], P, S, inputs, O)
+        _run(row, scene, ticks, peaks[r], P, S, inputs, outputs)
 
 
 @njit(nogil=True)
-def _run(row, scene, ticks, peak, P, S, inputs, O):  # noqa: E741
-    p, s, i, o = P[0], S[0], inputs[0], O[0]
+def _run(row, scene, ticks, peak, P, S, inputs, outputs):
+    p, s, i, o = P[0], S[0], inputs[0], outputs[0]
     p.period = scene.period
-    q, qd, V, J, frames = np.empty(6), np.zeros(6), np.zeros(6), np.zeros((6, 6)), np.empty((8, 4, 4))
+    q, qd, V, J, frames = (
+        np.empty(6),
+        np.zeros(6),
+        np.zeros(6),
+        np.zeros((6, 6)),
+        np.empty((8, 4, 4)),
+    )
     _start(p, q)
     p_WP = _jacobian(p, q, J, frames)
     room = math.exp(np.random.uniform(math.log(0.005), 0.0))

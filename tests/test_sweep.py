@@ -1,4 +1,4 @@
-"""Safety is a property of every tick: a hundred thousand random runs, each tick held to the limits."""
+"""Safety is a property of every tick: a hundred thousand random runs, each held to the limits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def hold_to_limits(name: str, runs: int, seed: int, ticks: int = 150) -> np.ndar
     assert most[sweep.FREE] <= 1 + 2e-6, "acceleration beyond its limit, and the status is silent"
     assert most[sweep.LATCHED] == 0, "the arm moved after a latched stop"
     assert peaks[:, sweep.TICKS].sum() == runs * ticks
-    assert np.mean(peaks[:, sweep.MOVED] > 1e-3) > 0.5, "the sweep must move the arm to mean anything"
+    assert np.mean(peaks[:, sweep.MOVED] > 1e-3) > 0.5, (
+        "the sweep must move the arm to mean anything"
+    )
     return peaks
 
 
