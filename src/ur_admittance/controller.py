@@ -13,7 +13,7 @@ from ur_admittance import faults
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
 from ur_admittance.kernel import bits, layout
-from ur_admittance.kernel.compile import announced
+from ur_admittance.kernel.compile import announced, entry_point
 from ur_admittance.kernel.tick import STOPPED_NOW, WRONG_Q, WRONG_WRENCH, update
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import pack, repack
@@ -21,7 +21,7 @@ from ur_admittance.transforms import as_numbers, as_transform, transform
 
 TRACE_SECONDS = 2.0
 MODES = ("inactive", "active", "holding", "stopped", "leaving")
-_COMPILED = hasattr(update, "overloads")
+_FLOAT64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,22 @@ class Controller:
             wrench_age: time since the wrench arrived, s.
             joint_age: time since the joint angles arrived, s.
         """
+        if (
+            type(q) is not np.ndarray
+            or q.dtype is not _FLOAT64
+            or q.ndim != 1
+            or type(wrench) is not np.ndarray
+            or wrench.dtype is not _FLOAT64
+            or wrench.ndim != 1
+            or type(dt) is not float
+        ):
+            q, wrench, dt = _array("q", q), _array("wrench", wrench), _seconds("dt", dt)
         try:
-            code = update(*self._records, q, wrench, dt, wrench_age, joint_age)
-        except (TypeError, AttributeError):
-            code = self._update_converted(q, wrench, dt, wrench_age, joint_age)
+            code = self._tick(*self._records, q, wrench, dt, wrench_age, joint_age)
+        except TypeError:
+            wrench_age = _seconds("wrench_age", wrench_age)
+            joint_age = _seconds("joint_age", joint_age)
+            code = self._tick(*self._records, q, wrench, dt, wrench_age, joint_age)
         if code:
             self._after(code, q, wrench)
         return self._out
@@ -247,28 +259,12 @@ class Controller:
         self._why = ""
 
     def _warm_up(self) -> None:
-        """Compile (or load) the tick now, not at the first tick on the robot; and from then on
-        never again.
-        """
+        """Compile (or load) the tick now, not on the robot, and from then on never again."""
+        strided = np.zeros((6, 2))[:, 0]  # so that the compiled code takes any stride
         with announced("the control kernel"):
-            self._update_converted(
-                self.model.home, np.zeros(6), 1.0 / self.config.control_rate, 0.0, 0.0
-            )
-        if _COMPILED:
-            update.disable_compile()
+            update(*self._records, strided, strided, 1.0 / self.config.control_rate, 0.0, 0.0)
+        self._tick = entry_point(update)
         self._clear()
-
-    def _update_converted(self, q, wrench, dt, wrench_age, joint_age) -> int:
-        """The tick for arguments that are not plain float64 arrays and floats."""
-        numbers = []
-        for name, value in (("dt", dt), ("wrench_age", wrench_age), ("joint_age", joint_age)):
-            try:
-                numbers.append(float(value))
-            except (TypeError, ValueError):
-                raise RobotError(
-                    f"update: {name} must be a number of seconds, got {value!r:.100}"
-                ) from None
-        return update(*self._records, _array("q", q), _array("wrench", wrench), *numbers)
 
     def _after(self, code: int, q: Any, wrench: Any) -> None:
         if code == WRONG_Q:
@@ -308,6 +304,15 @@ def _array(name: str, value: Any) -> np.ndarray:
     if array.shape != (6,):
         raise RobotError(f"update: {name} must be six numbers, got an array of shape {array.shape}")
     return array
+
+
+def _seconds(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise RobotError(
+            f"update: {name} must be a number of seconds, got {value!r:.100}"
+        ) from None
 
 
 def _wxyz(X: np.ndarray) -> np.ndarray:

@@ -426,7 +426,12 @@ def test_the_law_never_gives_more_energy_than_it_was_given(frame, limits, stiff)
     pushes = np.repeat(rng.uniform(-1.5, 1.5, (200, 6)) * PUSH, hold, axis=0)[:3000]
     sensed = in_law_axes(controller, frame, lambda k: pushes[k])
     history = run(controller, controller.model.home, sensed, len(pushes))
-    held = names_in(history) & {"speed_limit", "acceleration_limit", "jerk_limit", "workspace_limit"}
+    held = names_in(history) & {
+        "speed_limit",
+        "acceleration_limit",
+        "jerk_limit",
+        "workspace_limit",
+    }
     assert bool(held) == (limits != "without limits")
     oracle(history, controller)
 

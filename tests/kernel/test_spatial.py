@@ -248,7 +248,9 @@ def test_the_braking_speed_is_the_root_of_its_equation(distance, deceleration, d
     getcontext().prec = 50
     d, a, h = Decimal(distance), Decimal(deceleration), Decimal(dt)
     root = -a * h + (a * a * h * h + 2 * a * d).sqrt()
-    assert spatial.braking_speed(distance, deceleration, dt) == pytest.approx(float(root), rel=1e-14)
+    assert spatial.braking_speed(distance, deceleration, dt) == pytest.approx(
+        float(root), rel=1e-14
+    )
 
 
 @pytest.mark.parametrize("distance", [0.0, -0.0, -1.0, -math.inf, math.nan])
@@ -256,9 +258,7 @@ def test_without_room_ahead_the_braking_speed_is_zero(distance: float) -> None:
     assert spatial.braking_speed(distance, 1.0, 0.002) == 0.0
 
 
-@given(
-    distances, decelerations, st.lists(periods, min_size=1, max_size=60), st.randoms()
-)
+@given(distances, decelerations, st.lists(periods, min_size=1, max_size=60), st.randoms())
 def test_one_who_brakes_by_the_rule_never_overshoots_nor_brakes_too_hard(d, a, dts, random) -> None:
     """Any speed up to the rule's, ticks of any length: the target is not passed, and the next
     speed is always within reach of the deceleration.

@@ -41,6 +41,19 @@ def jit(function: Callable | None = None, *, entry: bool = False, parallel: bool
     return decorate if function is None else decorate(function)
 
 
+def entry_point(function: Any) -> Callable:
+    """The compiled code of a function that was called once, and never compiled again.
+
+    Calling it skips the dispatcher's look at ten arguments, which takes longer than the tick. In
+    return the caller vouches for array types: they must be those of the first call.
+    """
+    if not hasattr(function, "overloads"):  # NUMBA_DISABLE_JIT=1
+        return function
+    function.disable_compile()
+    (compiled,) = function.overloads.values()
+    return compiled.entry_point
+
+
 @contextmanager
 def announced(what: str) -> Iterator[None]:
     """Say on the standard error that compilation is under way, if it takes more than a second."""
