@@ -210,3 +210,54 @@ def test_an_arm_in_a_singularity_can_be_pushed_out_of_it(name, q, push):
     assert loop.controller.mode == "active"
     along = (out["X_WP"][:3, 3] - start) @ push / np.linalg.norm(push)
     assert along > 0.1, name
+
+
+@pytest.mark.parametrize("jerk", [0.0, 50.0])
+def test_an_arm_told_to_stop_comes_to_rest_exactly_and_can_go_on(jerk):
+    model = MODELS["ur5e"]
+    config = ua.Config.from_dict({"limits.max_linear_jerk": jerk, "limits.max_angular_jerk": jerk})
+    loop = Watched(model, config, model.home)
+    for _ in range(300):
+        loop.tick([5, 20, 5, 1, 2, 1], 0.002)
+    loop.controller.stop("a test")
+    ticks = 0
+    while not loop.controller.at_rest and ticks < 300:
+        loop.tick([5, 20, 5, 1, 2, 1], 0.002)
+        ticks += 1
+    assert loop.controller.at_rest
+    assert not loop.qd.any()
+    loop.controller.reset()
+    assert not loop.tick(np.zeros(6), 0.002)["qd"].any()
+    for _ in range(100):
+        out = loop.tick([0, 20, 0, 0, 0, 0], 0.002)
+    assert np.linalg.norm(out["V_WP_cmd"][:3]) > 0.05
+
+
+@pytest.mark.parametrize("jerk", [0.0, 50.0])
+def test_a_tool_held_by_a_wall_leaves_it_when_pulled(jerk):
+    model = MODELS["ur5e"]
+    X = model.fk(model.home)
+    wall = float(X[2, 3] + 0.05)
+    config = ua.Config.from_dict(
+        {"limits.workspace_max": [10, 10, wall], "limits.max_linear_jerk": jerk}
+    )
+    loop = Watched(model, config, model.home)
+    R_PW = X[:3, :3].T
+    for _ in range(2500):
+        out = loop.tick([*(R_PW @ [0, 0, 40.0]), 0, 0, 0], 0.002)
+    assert np.linalg.norm((out["X_WC"] - out["X_WP"])[:3, 3]) < 0.005
+    for _ in range(500):
+        out = loop.tick([*(R_PW @ [0, 0, -10.0]), 0, 0, 0], 0.002)
+    assert wall - out["X_WP"][2, 3] > 0.05
+
+
+def test_a_push_with_limited_jerk_uses_the_acceleration_it_has_and_never_backs_up():
+    model = MODELS["ur5e"]
+    config = ua.Config.from_dict({"limits.max_linear_jerk": 50.0, "max_linear_velocity": 0.3})
+    loop = Watched(model, config, model.home)
+    V = [np.array(loop.tick([0, 40, 0, 0, 0, 0], 0.002)["V_WP_cmd"][:3]) for _ in range(250)]
+    assert np.max(np.linalg.norm(np.diff(V, axis=0), axis=1)) / 0.002 > 2.0
+    assert np.linalg.norm(V[-1]) > 0.29
+    along = V[-1] / np.linalg.norm(V[-1])
+    V = [np.array(loop.tick(np.zeros(6), 0.002)["V_WP_cmd"][:3]) for _ in range(1000)]
+    assert np.min(V @ along) > -2e-3

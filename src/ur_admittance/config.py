@@ -170,7 +170,7 @@ class Ik(_Section):
 
     damping: float = _number(0.05, "[0.001, 1]", "", "largest damping, at a singularity")
     singularity_threshold: float = _number(
-        0.03, "[0.001, 0.3]", "", "smallest singular value below which damping begins"
+        0.03, "[0.001, 0.3]", "", "1 / |J^-1| below which damping begins"
     )
 
 

@@ -190,14 +190,14 @@ class Controller:
         V = np.zeros(6) if V_WD is None else as_numbers(V_WD, "V_WD", (6,))
         self._write_goal(X, V)
 
-    def set(self, **changes: Any) -> Change:
-        """Change parameters while running: `set(**{"admittance.mass": [4, 4, 4, .4, .4, .4]})`.
+    def set(self, changes: Mapping[str, Any] | None = None, /, **more: Any) -> Change:
+        """Change parameters while running: `set({"admittance.mass": [4, 4, 4, .4, .4, .4]})`.
 
         All or nothing: if one value is wrong, nothing has changed. Takes effect at the next tick;
         gains reach their new values over `admittance.ramp_seconds`, rising damping first, so that
         no change kicks the arm.
         """
-        config = self.config.replace(changes, live=True)
+        config = self.config.replace({**(changes or {}), **more}, live=True)
         before, now = self.config.flat(), config.flat()
         values = {k: (before[k], now[k]) for k in now if before[k] != now[k]}
         recomputed = repack(self._params, config, self.model, values)

@@ -123,15 +123,17 @@ def rollout(
     lanes = min(runs, used * 4)
     scratch = [np.zeros(lanes, dtype) for dtype in (layout.STATE, layout.INPUTS, layout.OUTPUTS)]
     states, inputs, outputs = scratch
+    rest = (
+        states, layout.new_state(), inputs, outputs, Q, W, D,
+        _arm(arm), _surface(surface), wrench_axes == "world", every, history,
+        np.zeros((lanes, LONGEST_DELAY, 6)), np.zeros((lanes, 6)),
+    )  # fmt: skip
     before = numba.get_num_threads()
     numba.set_num_threads(used)
     try:
         with announced("the parallel kernel"):
-            run_all(
-                params, which, states, layout.new_state(), inputs, outputs, Q, W, D,
-                _arm(arm), _surface(surface), wrench_axes == "world", every, history,
-                np.zeros((lanes, LONGEST_DELAY, 6)), np.zeros((lanes, 6)),
-            )  # fmt: skip
+            run_all(params, which[:0], *rest)  # no run: compiles, or loads, what is needed
+        run_all(params, which, *rest)
     finally:
         numba.set_num_threads(before)
     return Rollout(history, runs * ticks)

@@ -140,14 +140,9 @@ def measure(p, s, i, mask):
     if mask == bits.WRENCH_FROZEN:
         return 1.0 * s.frozen, 1.0 * p.frozen_samples
     if mask == bits.OVER_FORCE:
-        return norm_of(s.wrench_good, 0), p.max_force
+        return s.force, p.max_force
     if mask == bits.OVER_TORQUE:
-        return norm_of(s.wrench_good, 3), p.max_torque
+        return s.torque, p.max_torque
     if mask == bits.NOT_FOLLOWING:
         return s.lead_time, p.tracking_timeout
     return 0.0, 0.0
-
-
-@jit
-def norm_of(v, part):
-    return (v[part] ** 2 + v[part + 1] ** 2 + v[part + 2] ** 2) ** 0.5

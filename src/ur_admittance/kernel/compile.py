@@ -63,7 +63,7 @@ def announced(what: str) -> Iterator[None]:
     def speak() -> None:
         spoken.set()
         sys.stderr.write(
-            f"ur-admittance: compiling {what}, once on this machine; about half a minute ...\n"
+            f"ur-admittance: compiling {what}, once on this machine; about a minute ...\n"
         )
         sys.stderr.flush()
 

@@ -130,6 +130,8 @@ STATE = _record(
         ("wrench_silence", _FLOAT),  # s since it
         ("spikes", _INT),
         ("frozen", _INT),
+        ("force", _FLOAT),  # N, its size before it is cut to the maximum
+        ("torque", _FLOAT),  # Nm
         ("F_S_comp", _FLOAT, (6,)),  # bias, gravity, inertia taken off
         ("F_S_filt", _FLOAT, (6,)),
         ("F_S", _FLOAT, (6,)),  # after the deadband
@@ -217,7 +219,7 @@ OUTPUTS = _record(
         ("X_WC", _FLOAT, (4, 4)),  # commanded, at the end of the tick
         ("X_WD", _FLOAT, (4, 4)),  # desired
         ("V_WD", _FLOAT, (6,)),
-        ("error", _FLOAT, (6,)),  # of X_WP from the pose commanded for now, W axes
+        ("error", _FLOAT, (6,)),  # from X_WP to the pose commanded for now, in W axes
         ("offset", _FLOAT, (6,)),  # of C from D, in the law's axes
         ("offset_rate", _FLOAT, (6,)),
         ("q", _FLOAT, (6,)),  # rad, as used

@@ -30,6 +30,7 @@ from ur_admittance.kernel.viability import WALL_SLACK, bias_acceleration, stoppi
 UNBOUNDED = 1e9
 _SHARE = 0.577  # of the acceleration, per axis: three walls at once then still fit in the limit
 _TIE = 1e-12
+_ARRIVED = 1e-6  # of the change one tick allows: the wish is taken as it is, so that rest is rest
 
 
 @jit
@@ -41,7 +42,10 @@ def limit(p, s, stopping):
     walls(p, s)
     wish = linear(s.V_track)
     if p.jerk_max > 0.0:
-        wish = slow_for_walls(p, s, wish)
+        slowed = slow_for_walls(p, s, wish)
+        if slowed != wish:
+            s.status |= bits.WORKSPACE_LIMIT
+        wish = slowed
     v, s.v_cap = safe_start(s, linear(s.V_prev), p.v_max, p.a_max * s.dt, True)
     w, s.w_cap = safe_start(s, angular(s.V_prev), p.w_max, p.alpha_max * s.dt, False)
     set_linear(s.V_safe, v)
@@ -88,14 +92,13 @@ def step_inside(s, wish, last, accel, v_max, a_max, jerk_max, boxed):
     if jerk_max > 0.0:
         change = sub(target, last)
         size = norm(change)
-        best = (0.0, 0.0, 0.0)
-        if size > 0.0:
+        if size > _ARRIVED * reach:
             best = scale(change, min(a_max, braking_speed(size, jerk_max, s.dt)) / size)
-        turn = sub(best, accel)
-        if norm(turn) > jerk_max * s.dt * (1.0 + _TIE):
-            s.status |= bits.JERK_LIMIT
-        target = add(last, scale(add(accel, saturate(turn, jerk_max * s.dt)), s.dt))
-        target = saturate(target, cap)
+            turn = sub(best, accel)
+            if norm(turn) > jerk_max * s.dt * (1.0 + _TIE):
+                s.status |= bits.JERK_LIMIT
+            target = add(last, scale(add(accel, saturate(turn, jerk_max * s.dt)), s.dt))
+            target = saturate(target, cap)
     if boxed:
         clipped = clip_to_walls(s, target)
         if clipped != target:

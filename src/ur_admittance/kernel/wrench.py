@@ -73,12 +73,13 @@ def wrench(p, s):
             inertial_f, inertial_t = tool_inertia(p, s)
             f = add(f, inertial_f)
             t = add(t, inertial_t)
-    if not norm(f) <= p.max_force:
+    s.force, s.torque = norm(f), norm(t)
+    if not s.force <= p.max_force:
         s.status |= bits.OVER_FORCE | bits.WRENCH_SATURATED
-        f = scale(f, p.max_force / norm(f))
-    if not norm(t) <= p.max_torque:
+        f = scale(f, p.max_force / s.force)
+    if not s.torque <= p.max_torque:
         s.status |= bits.OVER_TORQUE | bits.WRENCH_SATURATED
-        t = scale(t, p.max_torque / norm(t))
+        t = scale(t, p.max_torque / s.torque)
     set_linear(s.F_S_comp, f)
     set_angular(s.F_S_comp, t)
 
