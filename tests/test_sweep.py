@@ -8,7 +8,7 @@ import pytest
 from tests import sweep
 from tests.sweep import JITTERED, STEADY, WILD, Scene, legal_params, random_runs
 
-FEW, MANY = 300, 100_000
+RUNS = 100_000
 
 SCENES = {
     "500 Hz": (Scene(0.002, STEADY, False), 0.30),
@@ -41,12 +41,7 @@ def hold_to_limits(name: str, runs: int, seed: int, ticks: int = 150) -> np.ndar
     return peaks
 
 
-@pytest.mark.parametrize("name", SCENES)
-def test_every_tick_of_some_random_runs_keeps_every_limit(name):
-    hold_to_limits(name, FEW, seed=1)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCENES)
 def test_every_tick_of_a_hundred_thousand_random_runs_keeps_every_limit(name):
-    hold_to_limits(name, int(MANY * SCENES[name][1]), seed=20_000)
+    hold_to_limits(name, int(RUNS * SCENES[name][1]), seed=20_000)

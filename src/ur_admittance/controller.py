@@ -115,8 +115,8 @@ class Controller:
 
     def update(
         self,
-        q: np.ndarray,
-        wrench: np.ndarray,
+        q: ArrayLike,
+        wrench: ArrayLike,
         dt: float,
         wrench_age: float = 0.0,
         joint_age: float = 0.0,
