@@ -22,7 +22,7 @@ $(READY): pyproject.toml
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --warnings=false 2>/dev/null || $(BIN)/pyright
+	$(BIN)/pyright
 
 check: lint
 	$(BIN)/python -m pytest -m "not slow" -n 2
