@@ -26,14 +26,16 @@ from benchmarks.numpy_pinocchio import NumpyPinocchio
 from benchmarks.numpy_pinocchio import replay as replay_numpy
 from benchmarks.timing import time_python
 from benchmarks.workload import Workload
-from ur_admittance.kernel.compile import announced
 
 AGREEMENT = 1e-6  # rad/s
+WIDTH = 140  # of the tables, characters
 COLUMNS = ("mean", "p50", "p99", "p99.9", "max")
 KERNEL, PYTHON, NUMPY = "ours, in the kernel", "ours, from Python", "NumPy + Pinocchio"
+SPLIT, ROLLOUT = "split", "rollout"
 
 Statistics = dict[str, float]
 Row = Callable[[], Statistics]
+Rounds = dict[str, list[float]]
 
 
 def main() -> int:
@@ -46,30 +48,37 @@ def main() -> int:
     options = parser.parse_args()
     quick = options.quick
     rounds = options.rounds or (3 if quick else 15)
-    console = Console()
+    console = Console() if Console().width >= WIDTH else Console(width=WIDTH)
     progress = Progress(
         SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(),
         TimeElapsedColumn(), console=Console(stderr=True), transient=True,
     )  # fmt: skip
-    with progress, announced("the kernel and the benchmarks"):
+    with progress:
         say = Steps(progress, 6)
-        say("recording the workload")
-        free = workloads.free()
+        say("recording the workloads, compiling the loops")
+        free, special = workloads.free(), workloads.special_cases()
+        rollouts = rollout.Rollouts()
         say("building the C++ rows")
         programs, skipped = _programs()
         say("checking that all agree")
         agreement = _agreement(free, programs)
         results: dict[str, Any] = {"machine": machine(), "agreement": agreement, "skipped": skipped}
-        say("timing the rows in turn", rounds)
-        results["ticks"] = _in_turn(_rows(free, programs, quick), rounds, say)
-        say("timing our tick where it has more to do, and step by step")
-        results["cases"] = _cases(quick)
-        results["split"] = split.split(free, 5 if quick else 50)
-        say("counting allocations, starting afresh, rolling out")
+        say("timing all in turn", rounds)
+        rows = _rows(free, programs, quick)
+        rows |= {name: partial(tick.time_in_kernel, case, 3) for name, case in special.items()}
+        rows[SPLIT] = partial(split.split, free, 5)
+        rows[ROLLOUT] = rollouts.rates
+        seen = _in_turn(rows, rounds, say)
+        results["rollout"] = {n: float(np.max(rates)) for n, rates in seen.pop(ROLLOUT).items()}
+        results["split"] = {n: float(np.median(ns)) for n, ns in seen.pop(SPLIT).items()}
+        table = _table(seen)
+        results["cases"] = {"free": table[KERNEL]} | {name: table.pop(name) for name in special}
+        results["ticks"] = table
+        say("counting allocations")
         counter = None if cpp_rows.missing(cpp_rows.PROGRAMS[0]) else cpp_rows.build_counter()
         results["allocations"] = allocations.count(20_000 if quick else 1_000_000, counter)
+        say("starting afresh")
         results["startup"] = startup.measure(cold=not quick)
-        results["rollout"] = rollout.measure(rounds=1 if quick else 5)
     _add_allocations(results)
     _show(console, results)
     options.json.write_text(json.dumps(results, indent=2) + "\n")
@@ -110,6 +119,7 @@ def _programs() -> tuple[list[cpp_rows.Program], list[str]]:
 def _agreement(free: Workload, programs: list[cpp_rows.Program]) -> Statistics:
     """Largest difference of any joint rate from our controller's, rad/s."""
     rates = {KERNEL: tick.replay(free), NUMPY: replay_numpy(free)}
+    rates["ours, step by step"] = split.replay(free)[0]
     rates |= {program.name: cpp_rows.run(program, free, 1)[1] for program in programs}
     differences = {name: float(np.abs(qd - free.qd).max()) for name, qd in rates.items()}
     for name, difference in differences.items():
@@ -133,37 +143,29 @@ def _rows(free: Workload, programs: list[cpp_rows.Program], quick: bool) -> dict
     return rows
 
 
-def _in_turn(rows: dict[str, Row], rounds: int, say: Steps) -> dict[str, Statistics]:
-    """Medians over the rounds. Ratios are taken within each round: the machine is not always alike."""
-    seen: dict[str, list[Statistics]] = {name: [] for name in rows}
+def _in_turn(rows: dict[str, Row], rounds: int, say: Steps) -> dict[str, Rounds]:
+    """Everything once in each round, since the machine's speed drifts."""
+    seen: dict[str, Rounds] = {name: {} for name in rows}
     for _ in range(rounds):
         for name, row in rows.items():
-            seen[name].append(row())
+            for key, value in row().items():
+                seen[name].setdefault(key, []).append(value)
         say.part()
-    results = {}
-    for name, of_row in seen.items():
-        results[name] = {c: float(np.median([r[c] for r in of_row])) for c in COLUMNS}
-        results[name]["max"] = max(r["max"] for r in of_row)
+    return seen
+
+
+def _table(seen: dict[str, Rounds]) -> dict[str, Statistics]:
+    """Medians over the rounds, the largest maximum, and ratios taken within each round."""
+    table = {}
+    for name, row in seen.items():
+        table[name] = {column: float(np.median(row[column])) for column in COLUMNS}
+        table[name]["max"] = max(row["max"])
         for label, ours in (("of kernel", KERNEL), ("of python", PYTHON)):
-            ratios = [a["mean"] / b["mean"] for a, b in zip(of_row, seen[ours], strict=True)]
-            results[name][label] = float(np.median(ratios))
-        if "allocations" in of_row[0]:
-            results[name]["allocations"] = max(r["allocations"] for r in of_row)
-    return results
-
-
-def _cases(quick: bool) -> dict[str, Statistics]:
-    """Our tick in the kernel, in the free workload and where limits act; in turn, too."""
-    cases = {"free": workloads.free()} | workloads.special_cases()
-    rounds = 2 if quick else 10
-    seen = {name: [] for name in cases}
-    for _ in range(rounds):
-        for name, work in cases.items():
-            seen[name].append(tick.time_in_kernel(work, 5))
-    return {
-        name: {c: float(np.median([r[c] for r in of_case])) for c in COLUMNS}
-        for name, of_case in seen.items()
-    }
+            ratios = np.array(row["mean"]) / np.array(seen[ours]["mean"])
+            table[name][label] = float(np.median(ratios))
+        if "allocations" in row:
+            table[name]["allocations"] = max(row["allocations"])
+    return table
 
 
 def _add_allocations(results: dict[str, Any]) -> None:
@@ -176,8 +178,8 @@ def _add_allocations(results: dict[str, Any]) -> None:
 def machine() -> dict[str, Any]:
     cpu = platform.processor()
     if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        cpu = next((l.partition(":")[2].strip() for l in lines if l.startswith("model name")), cpu)
+        lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines())
+        cpu = next((value.strip() for key, _, value in lines if key.startswith("model name")), cpu)
     return {
         "cpu": cpu,
         "cores": os.cpu_count(),
@@ -196,9 +198,9 @@ def _show(console: Console, results: dict[str, Any]) -> None:
         f"{m['cpu']}, {m['cores']} cores, load {m['load']:.1f}; Python {m['python']}, "
         f"Numba {m['numba']}, NumPy {m['numpy']}"
     )
-    table = Table(title="One tick, ns")
-    table.add_column("implementation")
-    headings = (*COLUMNS, "allocations", "x ours, kernel", "x ours, Python", "differs, rad/s")
+    table = Table(title="One tick, ns (x: of ours; differs: from ours, rad/s)")
+    table.add_column("implementation", no_wrap=True)
+    headings = (*COLUMNS, "allocations", "x kernel", "x Python", "differs")
     for heading in headings:
         table.add_column(heading, justify="right")
     for name, row in results["ticks"].items():
@@ -215,17 +217,17 @@ def _show(console: Console, results: dict[str, Any]) -> None:
     for line in results["skipped"]:
         console.print(line)
     table = Table(title="Our tick in the kernel, by case, ns")
-    for heading in ("case", *COLUMNS):
+    for heading in ("case", *COLUMNS, "x free"):
         table.add_column(heading, justify="left" if heading == "case" else "right")
     for name, row in results["cases"].items():
-        table.add_row(name, *(f"{row[c]:,.0f}" for c in COLUMNS))
+        table.add_row(name, *(f"{row[c]:,.0f}" for c in COLUMNS), f"{row['of kernel']:.2f}")
     console.print(table)
     _show_split(console, results)
     _show_rest(console, results)
 
 
 def _show_split(console: Console, results: dict[str, Any]) -> None:
-    whole = results["cases"]["free"]["mean"]
+    whole = results["ticks"][KERNEL]["mean"]
     parts = results["split"] | {"between the steps": whole - sum(results["split"].values())}
     table = Table(title="Our tick in the kernel, by step")
     table.add_column("step")

@@ -26,7 +26,7 @@ from benchmarks.tick import Records, replay_ticks
 from ur_admittance.controller import Controller
 
 
-def count(ticks: int, counter: Path | None) -> dict[str, dict[str, float]]:
+def count(ticks: int, counter: Path | None) -> dict[str, dict[str, int]]:
     """By implementation: what was allocated in about `ticks` ticks.
 
     Args:
@@ -42,7 +42,7 @@ def count(ticks: int, counter: Path | None) -> dict[str, dict[str, float]]:
     return results
 
 
-def _run(command: list[str], environment: dict[str, str]) -> dict[str, dict[str, float]]:
+def _run(command: list[str], environment: dict[str, str]) -> dict[str, dict[str, int]]:
     root = Path(__file__).parent.parent
     done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True)
     if done.returncode:
@@ -78,7 +78,7 @@ def main() -> None:
     json.dump({name: _counted(*row) for name, row in rows.items()}, sys.stdout)
 
 
-def _counted(begin: Callable, run: Callable, passes: int, ticks: int) -> dict[str, float]:
+def _counted(begin: Callable, run: Callable, passes: int, ticks: int) -> dict[str, int]:
     begin()
     run()  # once, so that everything is loaded
     nothing = _counters(begin, lambda: None, passes)

@@ -118,17 +118,15 @@ def replay(workload: Workload) -> tuple[np.ndarray, np.ndarray]:
     records, qd = Records.of(workload), np.empty_like(workload.q)
     spent = np.zeros((len(workload.q), len(STEPS)), np.int64)
     samples = workload.q, workload.wrench, workload.dt
-    timed_steps(
-        *records.four(), records.begin, *samples, np.zeros(2, np.int64), spent, qd
-    )
+    timed_steps(*records.four(), records.begin, *samples, np.zeros(2, np.int64), spent, qd)
     return qd, spent
 
 
 def split(workload: Workload, passes: int) -> dict[str, float]:
-    """ns of every step: the mean over the ticks that were not interrupted."""
+    """ns of every step: the mean over the quieter half of the ticks."""
     overhead = compiled_clock_overhead()
     spent = np.concatenate([replay(workload)[1][1:] for _ in range(passes)])
     total = spent.sum(axis=1)
-    quiet = spent[total <= np.percentile(total, 75)]
+    quiet = spent[total <= np.median(total)]
     ns = np.maximum(quiet.mean(axis=0) - overhead * LAPS, 0.0)
     return dict(zip(STEPS, ns.tolist(), strict=True))

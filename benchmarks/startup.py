@@ -25,10 +25,14 @@ print(json.dumps({"import": imported - begun, "first tick": done - imported}))
 
 
 def start(environment: dict[str, str]) -> dict[str, float]:
-    """Seconds of one start. 'process' is all of it, the interpreter's own start and end included."""
+    """Seconds of one start; 'process' includes the interpreter's own start and end."""
     begun = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM], env=environment, check=True, capture_output=True, text=True
+        [sys.executable, "-c", _PROGRAM],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return json.loads(done.stdout) | {"process": time.perf_counter() - begun}
 

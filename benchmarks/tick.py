@@ -86,9 +86,7 @@ def time_in_kernel(workload: Workload, passes: int) -> dict[str, float]:
     for n in range(passes + 1):
         for every, runs in spent.items():
             run = np.empty(len(workload.q) // every, np.int64)
-            time_ticks(
-                *records.four(), records.begin, *samples, every, np.zeros(2, np.int64), run
-            )
+            time_ticks(*records.four(), records.begin, *samples, every, np.zeros(2, np.int64), run)
             if n > 0:  # the first pass warms up
                 runs.append(run)
     return summary(np.concatenate(spent[BLOCK]) - overhead, np.concatenate(spent[1]) - overhead)

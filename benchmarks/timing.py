@@ -1,10 +1,11 @@
-"""One clock and one way to summarise, the same for all rows (cpp/harness.hpp does likewise in C++)."""
+"""One clock and one way to summarise, the same for all rows; cpp/harness.hpp is its C++ twin."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
+import numba
 import numpy as np
 from numba import types
 
@@ -13,15 +14,21 @@ from ur_admittance.kernel.compile import jit
 BLOCK = 16  # ticks per clock reading where the mean is measured
 _MONOTONIC = 1
 
-# The C library's clock by its name, so that compiled code that reads it can be kept on disk.
-_clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.intp))
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
+    def nanoseconds(timespec):  # type: ignore[no-redef]
+        """The monotonic clock, ns."""
+        return time.monotonic_ns()
 
-@jit
-def nanoseconds(timespec):
-    """The monotonic clock, ns. `timespec`: two int64 to write to."""
-    _clock_gettime(_MONOTONIC, timespec.ctypes.data)
-    return timespec[0] * 1_000_000_000 + timespec[1]
+else:
+    # The C library's clock by its name, so that compiled code that reads it can be kept on disk.
+    _clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.intp))
+
+    @jit
+    def nanoseconds(timespec):  # type: ignore[no-redef]
+        """The monotonic clock, ns. `timespec`: two int64 to write to."""
+        _clock_gettime(_MONOTONIC, timespec.ctypes.data)
+        return timespec[0] * 1_000_000_000 + timespec[1]
 
 
 @jit(entry=True)

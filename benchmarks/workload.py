@@ -62,7 +62,7 @@ def arm() -> RobotModel:
 
 
 def start() -> np.ndarray:
-    """Near the arm's home, but nowhere exactly: no implementation meets a zero it could profit or suffer from."""
+    """Near the arm's home, but not there: no exact zeros that help or hurt an implementation."""
     return arm().home + np.array([0.3, -0.11, 0.17, -0.23, 0.19, 0.4])
 
 
@@ -116,17 +116,18 @@ def record(
     q0: np.ndarray,
     pushed: Callable[[float], np.ndarray],
     jitter: float = 0.0,
+    ticks: int = TICKS,
 ) -> Workload:
     """Close the loop once around a late arm, and keep what the controller was given."""
     config, model, rng = Config.from_dict(settings), arm(), np.random.default_rng(1)
     payload = config.payload
     bias = np.array([*payload.force_bias, *payload.torque_bias])
-    dt = DT + jitter * rng.uniform(-1, 1, TICKS)
-    q, wrench, qd, status = np.empty((TICKS, 6)), np.empty((TICKS, 6)), np.zeros((TICKS, 6)), 0
+    dt = DT + jitter * rng.uniform(-1, 1, ticks)
+    q, wrench, qd, status = np.empty((ticks, 6)), np.empty((ticks, 6)), np.zeros((ticks, 6)), 0
     controller = Controller(model, config)
     controller.activate(q0)
     q[0] = q0
-    for k in range(TICKS):
+    for k in range(ticks):
         if k > 0:
             q[k] = q[k - 1] + (qd[k - 1 - DELAY] * dt[k] if k > DELAY else 0.0)
         R_WS = model.fk(q[k])[:3, :3] @ model.X_EP[:3, :3].T
@@ -141,7 +142,7 @@ def record(
 
 
 def exact_steps(params: np.ndarray, dt: float) -> np.ndarray:
-    """(6, 6): per axis `vv vx vF xv xx xF` of `m a + d v + k x = F` over dt, by matrix exponential."""
+    """(6, 6): `vv vx vF xv xx xF` of `m a + d v + k x = F` over dt, by matrix exponential."""
     p = params[0]
     steps = np.empty((6, 6))
     for n in range(6):

@@ -1,0 +1,172 @@
+"""The protocol of every robot: it gives states at its own rate, and takes joint commands.
+
+    with robots.connect("sim:ur5e") as robot:
+        state = robot.wait()
+        controller.activate(state.q)
+        while running:
+            state = robot.wait()                      # blocks: the robot is the clock
+            now = robot.clock()
+            out = controller.update(state.q, state.wrench, 1 / robot.rate,
+                                    now - state.wrench_time, now - state.joint_time)
+            robot.send_velocity(out["qd"])            # at most one command a state
+
+All calls come from one thread, the control loop's.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ur_admittance.errors import RobotError
+from ur_admittance.model import RobotModel
+
+
+class State:
+    """What the robot last said. One object a robot, overwritten by the next `wait()`.
+
+    Attributes:
+        q: (6,) measured joint angles, base to tip, rad.
+        qd: (6,) measured joint rates, rad/s.
+        wrench: (6,) [force; torque], N and N m, as the sensor reports it: what the world does to
+            the tool, in S axes at S's origin.
+        joint_time: when q and qd arrived, s on the robot's `clock()`.
+        wrench_time: when the wrench arrived, s on the robot's `clock()`.
+        cycle: number of this state; a step of more than one means states were missed.
+    """
+
+    __slots__ = ("cycle", "joint_time", "q", "qd", "wrench", "wrench_time")
+
+    def __init__(self) -> None:
+        self.q = np.full(6, np.nan)
+        self.qd = np.full(6, np.nan)
+        self.wrench = np.full(6, np.nan)
+        self.joint_time = -math.inf
+        self.wrench_time = -math.inf
+        self.cycle = -1
+
+
+class Robot(ABC):
+    """A six-joint arm with a wrench sensor: simulated, or at the end of a wire.
+
+    A robot is made, then connected, then closed, each once. Out of that order, every method raises
+    RobotError. Only `close()` may be called at any time, and as often as one likes.
+    """
+
+    _life = "not connected"
+
+    @abstractmethod
+    def connect(self) -> None:
+        """Open the connection. The arm stays where it is, at rest."""
+
+    @abstractmethod
+    def wait(self) -> State:
+        """Block until the next state, and return it: a view that the next call overwrites.
+
+        A caller that comes late gets the newest state, not a queue of old ones.
+        """
+
+    @abstractmethod
+    def send_velocity(self, qd: ArrayLike) -> None:
+        """Turn the joints at `qd` (6,) rad/s, until the next command.
+
+        The robot has a watchdog: without a new command it decelerates to rest and holds.
+        """
+
+    @abstractmethod
+    def send_position(self, q_ref: ArrayLike) -> None:
+        """Be at `q_ref` (6,) rad one cycle from now; without a new command, hold there."""
+
+    @abstractmethod
+    def send_trajectory(self, q_ref: ArrayLike, qd: ArrayLike, time_from_start: float) -> None:
+        """Be at `q_ref` (6,) rad with the rates `qd` (6,) rad/s after `time_from_start` s.
+
+        A new point replaces the one before; without one, the arm holds at `q_ref`.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Decelerate to rest and hold. A later command moves the arm again."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop, and let go of the robot. May be called twice."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What to call it in messages, such as "sim:ur5e"."""
+
+    @property
+    @abstractmethod
+    def model(self) -> RobotModel:
+        """Its kinematics, limits, tool and sensor."""
+
+    @property
+    @abstractmethod
+    def rate(self) -> float:
+        """States a second, Hz."""
+
+    @property
+    def wrench_frame(self) -> str:
+        """Name of S, the frame in which `State.wrench` is given."""
+        return "sensor"
+
+    @property
+    def wrench_compensated(self) -> bool:
+        """Whether the robot has already taken tool weight and bias out of the wrench."""
+        return False
+
+    def clock(self) -> float:
+        """Now, in s, on the clock that stamps the states: `time.monotonic()` unless the robot
+        lives in a time of its own.
+        """
+        return time.monotonic()
+
+    def __enter__(self) -> Self:
+        if self._life == "not connected":
+            self.connect()
+        self._require("connected", "with")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _require(self, life: str, method: str) -> None:
+        if self._life != life:
+            hint = {
+                "not connected": "call connect() first",
+                "connected": "it is connected already",
+                "closed": "make a new one",
+            }[self._life]
+            raise RobotError(f"{method}: robot {self.name} is {self._life}; {hint}")
+
+
+def six(method: str, name: str, unit: str, value: Any) -> np.ndarray:
+    """`value` as six finite numbers, a copy, or a RobotError."""
+    return finite(method, name, unit, value, 6)
+
+
+def finite(where: str, name: str, unit: str, value: Any, count: int) -> np.ndarray:
+    """`value` as `count` finite numbers, a copy, or a RobotError."""
+    expected = f"{where}: {name} must be {'six' if count == 6 else count} numbers [{unit}]"
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise RobotError(f"{expected}, got {value!r:.100}") from None
+    if array.shape != (count,):
+        raise RobotError(f"{expected}, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise RobotError(f"{expected}, all finite, got {array.tolist()}")
+    return array

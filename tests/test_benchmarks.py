@@ -1,0 +1,55 @@
+"""The rivals in `benchmarks/` do what our controller does; how fast is not tested here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import benchmarks
+import numpy as np
+import pytest
+from benchmarks import cpp_rows, numpy_pinocchio, workload
+
+pytestmark = pytest.mark.slow
+AGREEMENT = 1e-6  # rad/s
+
+
+@pytest.fixture(scope="module")
+def free() -> workload.Workload:
+    return workload.free()
+
+
+def test_the_workload_moves_the_arm_and_meets_no_limit(free):
+    assert free.status == 0
+    assert np.abs(free.qd).max(axis=0).min() > 0.05
+
+
+def test_the_tick_in_timed_steps_is_still_the_tick():
+    code = """
+from benchmarks import split, tick, workload
+few = workload.record(workload.SETTINGS, workload.start(), workload.push, ticks=60)
+assert (tick.replay(few) == few.qd).all()
+assert (split.replay(few)[0] == few.qd).all()
+assert few.qd.any()
+"""
+    uncompiled = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    root = Path(benchmarks.__file__).parent.parent
+    subprocess.run([sys.executable, "-c", code], env=uncompiled, cwd=root, check=True)
+
+
+def test_numpy_and_pinocchio_agree(free):
+    assert np.abs(numpy_pinocchio.replay(free) - free.qd).max() < AGREEMENT
+
+
+@pytest.mark.parametrize("source", ["floor.cpp", "kdl.cpp"])
+def test_cpp_agrees(free, source):
+    program = next(p for p in cpp_rows.PROGRAMS if p.source == source and not p.flags)
+    if why := cpp_rows.missing(program):
+        pytest.skip(why)
+    cpp_rows.build(program)
+    statistics, qd = cpp_rows.run(program, free, 1)
+    assert np.abs(qd - free.qd).max() < AGREEMENT
+    assert statistics["status"] == 0
+    assert statistics["allocations"] == 0
