@@ -245,6 +245,16 @@ class Controller:
         order = np.arange(max(0, ticks - size) + 1, ticks + 1) % size
         return self._trace[order].copy()
 
+    @property
+    def params(self) -> np.ndarray:
+        """The record that the tick reads, as an array of one; `set` is the way to change it."""
+        return self._params
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """The record that `update` returns, as an array of one, for whoever copies it whole."""
+        return self._outputs
+
     # --- inside ---
 
     def _clear(self) -> None:

@@ -1,0 +1,237 @@
+"""The control loop: wait for a state, tick, send the command; and what it measures about itself.
+
+The robot is the clock. A tick that comes late is not made up for: the next state is the newest, and
+what was missed is counted. Ctrl-C and SIGTERM brake to rest, then end the run.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ur_admittance.controller import Controller
+from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.realtime import RealTime, prepare, restore
+from ur_admittance.robots.base import Robot, State
+
+LATE = 1.5  # periods between two states, beyond which the second counts as late
+_LATE_IN_A_ROW = 3
+_LATE_SHARE = 0.01  # of the ticks of a second
+_PATIENCE = 10.0  # s, for coming to rest at the end
+
+
+class Board(Protocol):
+    """Where every tick is published, and where parameters change: see `blackboard`."""
+
+    def publish(self, outputs: np.ndarray) -> None: ...
+    def take_params(self, params: np.ndarray) -> bool: ...
+
+
+class Histogram:
+    """Durations in logarithmic bins from 1 us to 10 s; adding one allocates nothing."""
+
+    BINS = 7 * 40
+
+    def __init__(self) -> None:
+        self.counts = np.zeros(self.BINS + 1, np.int64)
+        self.most = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one duration, s."""
+        if seconds > self.most:
+            self.most = seconds
+        k = int(40.0 * np.log10(max(seconds, 1e-6) * 1e6))
+        self.counts[min(k, self.BINS)] += 1
+
+    def quantile(self, share: float) -> float:
+        """The duration that so much of all do not exceed, s, to 6 %."""
+        total = int(self.counts.sum())
+        if total == 0:
+            return 0.0
+        k = int(np.searchsorted(np.cumsum(self.counts), share * total))
+        return min(self.most, 1e-6 * 10 ** ((k + 1) / 40.0))
+
+
+@dataclass
+class Summary:
+    """What a run was like."""
+
+    ticks: int = 0
+    late: int = 0  # states that came more than half a period late
+    missed: int = 0  # states that were never seen
+    seconds: float = 0.0
+    mode: str = "inactive"
+    words: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)  # real-time wishes not granted
+    period: Histogram = field(default_factory=Histogram)  # between two states
+    tick: Histogram = field(default_factory=Histogram)  # `Controller.update`
+    reaction: Histogram = field(default_factory=Histogram)  # wrench arrived -> command handed over
+
+    @property
+    def faulted(self) -> bool:
+        """Whether the run ended in a stop that nobody asked for."""
+        return self.mode == "stopped"
+
+
+def run(
+    robot: Robot,
+    controller: Controller,
+    *,
+    seconds: float | None = None,
+    board: Board | None = None,
+    real_time: RealTime | None = None,
+    each: Callable[[State, np.record], None] | None = None,
+) -> Summary:
+    """Drive the robot until `seconds` have passed, the controller stops, or somebody says so.
+
+    Args:
+        robot: connected, and at rest.
+        controller: for the same arm.
+        seconds: on the robot's clock; None runs until Ctrl-C or SIGTERM.
+        board: published to after every command.
+        real_time: what to ask of the machine; None asks for nothing.
+        each: called after every command, on the loop's time: keep it short.
+
+    Raises:
+        RobotError: the robot failed, or `each` did; the arm has been told to stop.
+    """
+    if tuple(robot.model.joint_names) != tuple(controller.model.joint_names):
+        raise RobotError(
+            f"run: the robot's joints are {', '.join(robot.model.joint_names)}, the controller's "
+            f"{', '.join(controller.model.joint_names)}; build the controller from robot.model"
+        )
+    loop = _Loop(robot, controller, board, each)
+    with _signals() as asked:
+        try:
+            loop.summary.refused = prepare(real_time) if real_time else []
+            loop.start()
+            while not (asked or loop.ended(seconds)):
+                loop.tick()
+            loop.come_to_rest(asked)
+        except BaseException as error:
+            robot.stop()
+            if isinstance(error, AdmittanceError) or not isinstance(error, Exception):
+                raise
+            raise RobotError(
+                f"run: {type(error).__name__}: {error}; the arm was stopped"
+            ) from error
+        finally:
+            if real_time:
+                restore()
+    return loop.close()
+
+
+class _Loop:
+    """One run's state."""
+
+    def __init__(self, robot, controller, board, each) -> None:
+        self.robot, self.controller, self.board, self.each = robot, controller, board, each
+        self.summary = Summary()
+        self.send = _sender(robot, controller)
+        self.period = 1.0 / robot.rate
+        self.state: State | None = None
+        self.before, self.started, self.cycle = 0.0, 0.0, 0
+        self.late_in_a_row, self.second, self.late_this_second = 0, 0, 0
+
+    def start(self) -> None:
+        state = self.robot.wait()
+        self.controller.activate(state.q)
+        self.before = self.started = state.joint_time
+        self.cycle = state.cycle
+
+    def ended(self, seconds: float | None) -> bool:
+        passed = self.before - self.started
+        return (seconds is not None and passed >= seconds) or self.controller.mode == "stopped"
+
+    def tick(self) -> None:
+        robot, controller, summary = self.robot, self.controller, self.summary
+        state = robot.wait()
+        now = robot.clock()
+        dt = state.joint_time - self.before
+        self.before = state.joint_time
+        if self.board is not None:
+            self.board.take_params(controller.params)
+        woken = time.perf_counter()
+        out = controller.update(
+            state.q, state.wrench, dt, now - state.wrench_time, now - state.joint_time
+        )
+        ticked = time.perf_counter()
+        self.send(out)
+        summary.reaction.add(now - state.wrench_time + time.perf_counter() - woken)
+        summary.tick.add(ticked - woken)
+        summary.period.add(dt)
+        summary.ticks += 1
+        summary.missed += max(0, state.cycle - self.cycle - 1)
+        self.cycle = state.cycle
+        self._judge(dt)
+        if self.board is not None:
+            self.board.publish(controller.outputs)
+        if self.each is not None:
+            self.each(state, out)
+
+    def _judge(self, dt: float) -> None:
+        """Three late states in a row, or one in a hundred within a second, stop the arm."""
+        second = int(self.before - self.started)
+        if second != self.second:
+            self.second, self.late_this_second = second, 0
+        if dt <= LATE * self.period:
+            self.late_in_a_row = 0
+            return
+        self.summary.late += 1
+        self.late_in_a_row += 1
+        self.late_this_second += 1
+        if self.late_in_a_row >= _LATE_IN_A_ROW:
+            self.controller.stop(f"{self.late_in_a_row} states in a row came late")
+        elif self.late_this_second > max(1.0, _LATE_SHARE * self.robot.rate):
+            self.controller.stop(f"{self.late_this_second} states came late within a second")
+
+    def come_to_rest(self, asked: list[int]) -> None:
+        """Brake. A second signal leaves it to the robot's own stop."""
+        if self.controller.mode != "stopped":
+            self.controller.deactivate()
+        signals, deadline = len(asked), self.before + _PATIENCE
+        while self._moving() and self.before < deadline and len(asked) == signals:
+            self.tick()
+        self.summary.mode = self.controller.mode
+        self.summary.words = self.controller.status_words()
+        self.robot.stop()
+
+    def _moving(self) -> bool:
+        return not self.controller.at_rest or self.controller.mode == "leaving"
+
+    def close(self) -> Summary:
+        self.summary.seconds = self.before - self.started
+        return self.summary
+
+
+def _sender(robot: Robot, controller: Controller) -> Callable[[np.record], None]:
+    """The one call that hands a command over, by `output.mode`."""
+    output = controller.config.output
+    if output.mode == "velocity":
+        return lambda out: robot.send_velocity(out["qd"])
+    if output.mode == "position":
+        return lambda out: robot.send_position(out["q_ref"])
+    return lambda out: robot.send_trajectory(out["q_ref"], out["qd"], output.time_from_start)
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Collect SIGINT and SIGTERM instead of dying of them."""
+    asked: list[int] = []
+    kept = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            kept[number] = signal.signal(number, lambda number, frame: asked.append(number))
+    except ValueError:  # not the main thread: somebody else handles signals
+        kept = {}
+    try:
+        yield asked
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

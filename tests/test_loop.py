@@ -1,0 +1,144 @@
+"""The loop, driven by the simulated arm: what it sends, counts, publishes, and how it ends."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ur_admittance as ua
+from ur_admittance import loop
+from ur_admittance.blackboard import Blackboard
+from ur_admittance.realtime import RealTime, prepare, restore, sleep_until
+from ur_admittance.robots.sim import ScriptedPush, SimRobot
+
+PUSH = ScriptedPush([(0.1, 0.6, np.array([0.0, 20.0, 0, 0, 0, 0]))])
+
+
+def simulated(**options) -> SimRobot:
+    return SimRobot("ur5e", **{"ideal": True, "realtime": False, "hand": PUSH, **options})
+
+
+@pytest.mark.parametrize("mode", ["velocity", "position", "trajectory"])
+def test_a_pushed_arm_gives_way_and_the_run_ends_at_rest(mode):
+    with simulated() as robot:
+        controller = ua.Controller(robot.model, ua.Config.from_dict({"output.mode": mode}))
+        start = robot.model.fk(robot.wait().q)[1, 3]
+        summary = loop.run(robot, controller, seconds=1.0)
+        moved = robot.model.fk(robot.wait().q)[1, 3] - start
+    assert summary.mode == "inactive"
+    assert not summary.faulted
+    assert controller.at_rest
+    assert summary.ticks == pytest.approx(500, abs=60)
+    assert summary.late == summary.missed == 0
+    assert moved > 0.03
+    assert 0 < summary.tick.quantile(0.5) < 1.0
+    assert summary.period.quantile(0.5) == pytest.approx(0.002, rel=0.1)
+
+
+def test_a_run_that_the_controller_stops_says_why():
+    hard = ScriptedPush([(0.1, 9.0, np.array([0.0, 150.0, 0, 0, 0, 0]))])
+    with simulated(hand=hard) as robot:
+        config = ua.Config.from_dict({"safety.max_force": 100.0})
+        summary = loop.run(robot, ua.Controller(robot.model, config), seconds=5.0)
+    assert summary.faulted
+    assert summary.seconds < 1.0
+    assert any("over_force" in words for words in summary.words)
+
+
+def test_an_error_in_a_callback_stops_the_arm_and_names_itself():
+    def each(state, out):
+        if out["tick"] > 200:
+            raise ZeroDivisionError("a mistake of mine")
+
+    with simulated() as robot:
+        controller = ua.Controller(robot.model, ua.Config())
+        with pytest.raises(ua.RobotError, match=r"ZeroDivisionError: a mistake of mine.*stopped"):
+            loop.run(robot, controller, each=each)
+        for _ in range(300):
+            state = robot.wait()
+        assert np.abs(state.qd).max() < 1e-3
+
+
+def test_three_late_states_in_a_row_stop_the_arm():
+    with simulated(realtime=True, hand=None) as robot:
+        controller = ua.Controller(robot.model, ua.Config())
+        summary = loop.run(
+            robot, controller, seconds=5.0, each=lambda state, out: time.sleep(0.008)
+        )
+    assert summary.late >= 3
+    assert summary.missed > 0
+    assert summary.seconds < 4.0
+    assert controller.last_stop is not None
+
+
+def test_another_arm_than_the_controllers_is_refused_before_anything_moves():
+    with simulated() as robot:
+        other = ua.RobotModel.from_urdf(
+            robot.model.to_urdf().replace("elbow_joint", "knee_joint"), base="base_link"
+        )
+        with pytest.raises(ua.RobotError, match="knee_joint"):
+            loop.run(robot, ua.Controller(other, ua.Config()), seconds=1.0)
+
+
+def test_every_tick_is_on_the_blackboard_and_changes_come_back_from_it():
+    with simulated() as robot:
+        config = ua.Config()
+        controller = ua.Controller(robot.model, config)
+        with Blackboard.create("sim:loop-test", robot.rate, config, controller.params) as board:
+            reader = Blackboard.attach("sim:loop-test")
+            reader.set({"max_linear_velocity": 0.05})
+            summary = loop.run(robot, controller, seconds=1.0, board=board)
+            records, _, lost = reader.since(0)
+    assert lost == 0
+    assert len(records) == summary.ticks
+    assert np.all(np.diff(records["tick"]) == 1)
+    speeds = np.linalg.norm(records["V_WP_cmd"][:, :3], axis=1)
+    assert speeds.max() == pytest.approx(0.05, rel=1e-5)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_brakes_the_arm_to_rest_and_ends_the_run_cleanly(number):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.loop_process"],
+        cwd=Path(__file__).parent.parent,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "moving"
+    process.send_signal(number)
+    rest, _ = process.communicate(timeout=120)
+    assert rest.strip().endswith("inactive True True")
+    assert process.returncode == 0
+
+
+def test_what_the_machine_does_not_grant_is_said_and_the_run_goes_on():
+    try:
+        refused = prepare(RealTime(priority=0, cpu=100_000, lock_memory=False))
+        assert len(refused) == 1
+        assert "core 100000" in refused[0]
+    finally:
+        restore()
+
+
+def test_a_deadline_that_has_passed_is_not_waited_for():
+    before = time.monotonic()
+    sleep_until(before - 1.0, spin=False)
+    sleep_until(before + 0.002, spin=True)
+    assert before + 0.002 <= time.monotonic() < before + 5.0
+
+
+def test_a_histogram_knows_its_quantiles_to_six_percent():
+    histogram = loop.Histogram()
+    samples = np.random.default_rng(0).lognormal(-7, 1, 5000)
+    for sample in samples:
+        histogram.add(float(sample))
+    for share in (0.5, 0.9, 0.99):
+        assert histogram.quantile(share) == pytest.approx(np.quantile(samples, share), rel=0.08)
+    assert histogram.quantile(1.0) == histogram.most == samples.max()
