@@ -86,11 +86,6 @@ def turned(R: np.ndarray, wrench: Any) -> np.ndarray:
     return np.concatenate([R @ wrench[LINEAR], R @ wrench[ANGULAR]])
 
 
-def law_axes(out: np.ndarray, frame: str) -> np.ndarray:
-    """R_WL, the axes of the law in W: those of the desired pose, or W's own."""
-    return out["X_WD"][..., :3, :3] if frame == "probe" else np.broadcast_to(np.eye(3), (3, 3))
-
-
 Wrench = np.ndarray | Callable[[int, np.ndarray], np.ndarray]
 
 
@@ -203,3 +198,47 @@ def oracle(history: np.ndarray, controller: Controller) -> None:
     assert not ((status & bits.HOLDS != 0) & (mode == bits.ACTIVE)).any(), "a hold bit is ignored"
     stays = follows & (mode[1:] == bits.STOPPED) & (mode[:-1] == bits.STOPPED)
     assert zero[1:][stays & zero[:-1]].all(), "a stopped arm moves"
+
+
+def scenario() -> np.ndarray:
+    """A few hundred ticks that go through most of the kernel; the same wherever they are run."""
+    model = arm()
+    top = float(model.fk(model.home)[2, 3])
+    config = Config.from_dict(
+        {
+            "admittance.stiffness": [0, 200, 0, 10, 0, 0],
+            "admittance.engage_seconds": 0.05,
+            "admittance.ramp_seconds": 0.05,
+            "limits.workspace_max": [5, 5, top + 0.01],
+            "limits.max_angular_jerk": 100.0,
+            "payload.mass": 1.0,
+            "payload.center_of_mass": [0.01, 0, 0.05],
+            "payload.compensate_inertia": True,
+        }
+    )
+    controller = Controller(model, config)
+    controller.activate(model.home)
+    weight = np.array([0, 0, 9.81, 0, -0.0981, 0])
+    swing = np.sin(np.arange(60)[:, None] / [9, 7, 11, 8, 13, 10])
+    acts = [run(controller, model.home, weight + swing * [15, 15, 5, 1, 1, 1])]
+
+    def act(wrench: Any, ticks: int | None = None, **more: Any) -> None:
+        acts.append(run(controller, q_after(acts[-1]), weight + wrench, ticks, **more))
+
+    act(np.array([0.0, 0, -60, 0, 0, 0]), 60)  # up, against a wall
+    gains = {"admittance.mass": [4, 4, 4, 0.5, 0.5, 0.5], "admittance.stiffness": [0] * 6}
+    controller.set(**gains)
+    act(np.array([10.0, 0, 0, 0, 0, 1]), 40, dt=0.003)
+    controller.set_desired(moved(acts[-1]["X_WP"][-1], [0.02, 0, -0.05], [0.1, 0, 0.2]))
+    act(ZERO, 60)
+    act(np.full(6, np.nan), 6)  # a hold, and out of it again
+    act(ZERO, 90)
+    act(np.array([5.0, 5, 0, 0, 0, 0]), 10, dt=-1.0)
+    controller.stop()
+    act(ZERO, 60)
+    q = model.home + np.array([0, 0.4, 0.3, 0, 1.54, 0])  # a straight wrist
+    controller.activate(q)
+    acts.append(run(controller, q, weight + np.array([8, 8, 0, 1, 1, 0]), 80))
+    controller.deactivate()
+    act(ZERO, 60)
+    return np.concatenate(acts)

@@ -96,7 +96,7 @@ def problems(kind: str) -> Problems:
     )
 
 
-KINDS = (
+KINDS: tuple[str, ...] = (
     "random", "nothing holds", "everything holds", "no room", "zero is outside",
     "an arm", "an arm near a singularity", "badly scaled",
 )  # fmt: skip

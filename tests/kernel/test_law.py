@@ -1,7 +1,8 @@
-"""The admittance law against analytic answers, and the promises made of it: passive, exact, calm."""
+"""The admittance law against analytic answers, and its promises: passive, exact, calm."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -51,7 +52,7 @@ def along(axis: int, size: float = 1.0) -> np.ndarray:
 
 
 def in_law_axes(controller: Controller, frame: str, wrench):
-    """A sensor that feels `wrench` (or `wrench(k)`), constant in the axes of the law, not the tool's.
+    """A sensor that feels `wrench` (or `wrench(k)`), given in the axes of the law.
 
     For a desired pose that stands where the arm started, at home.
     """
@@ -146,7 +147,7 @@ def test_a_push_on_a_spring_axis_answers_like_mass_damper_and_spring(axis, frame
         check_spring(axis, frame, timing, ratio)
 
 
-@each_axis
+@pytest.mark.parametrize("axis", [0, 4], ids=["x", "ry"])
 @pytest.mark.parametrize("off", [1e-12, 1e-9, 1e-6, 1e-4])
 def test_nothing_happens_where_the_formula_changes_at_critical_damping(axis, off) -> None:
     for ratio in (1 - off, 1 + off):
@@ -175,7 +176,7 @@ def error_after(integrator: str, axis: int, dt: float, seconds: float = 0.1) -> 
 @pytest.mark.parametrize(("integrator", "order"), [("rk4", 4), ("semi_implicit_euler", 1)])
 def test_an_approximate_integrator_converges_with_its_order(integrator, order, axis) -> None:
     errors = [error_after(integrator, axis, 0.002 / 2**k) for k in range(4)]
-    ratios = [coarse / fine for coarse, fine in zip(errors, errors[1:], strict=False)]
+    ratios = [coarse / fine for coarse, fine in itertools.pairwise(errors)]
     assert ratios[-1] == pytest.approx(2**order, rel=0.12), ratios
     assert error_after("exact", axis, 0.002) < 1e-12
 
@@ -297,7 +298,7 @@ def test_a_pure_torque_leaves_the_tool_point_still(q, seed, frame, tool_length) 
 
 @each_frame
 def test_with_tracking_the_arm_itself_keeps_the_tool_point_still_under_a_torque(frame) -> None:
-    """An arm that holds its joint speeds for a whole tick strays a little; the loop takes it back."""
+    """Joint speeds held for a whole tick stray a little; the loop takes the arm back."""
     model = RobotModel.ur("ur5e", X_EP=pose(np.eye(3), [0, 0, 0.3]))
     config = free_config(**{"admittance.frame": frame, "tracking.velocity_gain": 5.0})
     controller = controller_of(config, model)
@@ -392,11 +393,53 @@ def offset_steps(history: np.ndarray, frame: str) -> np.ndarray:
     return np.hstack([np.diff(history["offset"][:, LINEAR], axis=0), turns])
 
 
+def random_pushes(size: float, seed: int = 31) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    wrenches = rng.uniform(-size, size, (200, 6)) * PUSH
+    return np.repeat(wrenches, rng.integers(1, 60, 200), axis=0)[:3000]
+
+
+LIGHT = np.array([20, 20, 20, 1, 1, 1.0])  # damping
+
+
+def pushed_about(frame: str, stiffness: np.ndarray, pushes: np.ndarray, **limits):
+    config = free_config(
+        **{
+            "admittance.frame": frame,
+            "admittance.stiffness": stiffness,
+            "admittance.damping": LIGHT,
+            **limits,
+        }
+    )
+    controller = controller_of(config)
+    sensed = in_law_axes(controller, frame, lambda k: pushes[k])
+    history = run(controller, controller.model.home, sensed, len(pushes))
+    oracle(history, controller)
+    return history
+
+
+@each_frame
+@pytest.mark.parametrize("stiff", [False, True], ids=["free", "spring"])
+def test_the_work_of_the_force_is_at_least_what_mass_and_spring_store(frame, stiff) -> None:
+    stiffness, pushes = K * stiff, random_pushes(0.5)
+    history = pushed_about(frame, stiffness, pushes)
+    assert names_in(history) == set()
+    work = np.cumsum((pushes[1:] * offset_steps(history, frame)).sum(axis=1))
+    stored = 0.5 * (M * history["offset_rate"] ** 2 + stiffness * history["offset"] ** 2)
+    lost = work - stored.sum(axis=1)[1:]
+    assert work.max() > 0.1
+    assert lost.min() > -1e-9 and np.diff(lost).min() > -1e-9
+
+
 HELD_BACK = {
-    "without limits": {},
     "slow": {"max_linear_velocity": 0.03, "max_angular_velocity": 0.1},
     "gentle": {"limits.max_linear_acceleration": 0.2, "limits.max_angular_acceleration": 0.5},
-    "jerk": {"limits.max_linear_jerk": 5.0, "limits.max_angular_jerk": 20.0},
+    "jerk": {
+        "limits.max_linear_acceleration": 2.5,
+        "limits.max_angular_acceleration": 5.0,
+        "limits.max_linear_jerk": 50.0,
+        "limits.max_angular_jerk": 200.0,
+    },
     "walls": {
         "limits.workspace_min": (arm().fk(arm().home)[:3, 3] - 0.01).tolist(),
         "limits.workspace_max": (arm().fk(arm().home)[:3, 3] + 0.01).tolist(),
@@ -407,42 +450,34 @@ HELD_BACK = {
 @each_frame
 @pytest.mark.parametrize("limits", HELD_BACK)
 @pytest.mark.parametrize("stiff", [False, True], ids=["free", "spring"])
-def test_the_law_never_gives_more_energy_than_it_was_given(frame, limits, stiff) -> None:
-    """At its port: the work of the force is at least what mass and spring store. What limits take
-    away, the law loses; it never gains.
+def test_limits_only_take_energy_away(frame, limits, stiff) -> None:
+    """Each tick the law steps from where it was, by its equation; what limits do to its velocity
+    after that only shortens it. And the tool never gives more work than it was given.
     """
-    rng = np.random.default_rng(31)
-    stiffness = K if stiff else 0 * K
-    config = free_config(
-        **{
-            "admittance.frame": frame,
-            "admittance.stiffness": stiffness,
-            "admittance.damping": [20, 20, 20, 1, 1, 1],
-            **HELD_BACK[limits],
-        }
-    )
-    controller = controller_of(config)
-    hold = rng.integers(1, 60, 200)
-    pushes = np.repeat(rng.uniform(-1.5, 1.5, (200, 6)) * PUSH, hold, axis=0)[:3000]
-    sensed = in_law_axes(controller, frame, lambda k: pushes[k])
-    history = run(controller, controller.model.home, sensed, len(pushes))
+    stiffness, pushes = K * stiff, random_pushes(1.5)
+    history = pushed_about(frame, stiffness, pushes, **HELD_BACK[limits])
     held = names_in(history) & {
         "speed_limit",
         "acceleration_limit",
         "jerk_limit",
         "workspace_limit",
     }
-    assert bool(held) == (limits != "without limits")
-    oracle(history, controller)
+    assert held
+    stepped = np.empty((len(pushes) - 1, 6))
+    for n in range(6):
+        A = np.array([[0, 1, 0], [-stiffness[n] / M[n], -LIGHT[n] / M[n], 1 / M[n]], [0, 0, 0]])
+        _, row, _ = expm(A * 0.002)
+        before = history["offset"][:-1, n], history["offset_rate"][:-1, n], pushes[1:, n]
+        stepped[:, n] = row @ np.stack(before)
+    rate = history["offset_rate"][1:]
+    assert (np.abs(rate) <= np.abs(stepped) + 1e-9).all(), "the law was made faster"
+    assert (rate * stepped >= -1e-12).all(), "the law was turned round"
+    shortened = np.abs(rate) < np.abs(stepped) - 1e-9
+    assert shortened.any()
 
-    steps = offset_steps(history, frame)
-    work = np.cumsum((pushes[1:] * steps).sum(axis=1))
-    stored = 0.5 * (M * history["offset_rate"] ** 2 + stiffness * history["offset"] ** 2)
-    stored = stored.sum(axis=1)[1:]
-    assert work.max() > 1e-3
-    assert (work - stored).min() > -1e-6
-    lost = np.diff(work - stored)
-    assert lost.min() > -2e-7, "the law gained energy in one tick"
+    R_WL = history["X_WD"][0, :3, :3] if frame == "probe" else np.eye(3)
+    power = [turned(R_WL, f) @ V for f, V in zip(pushes, history["V_WP_cmd"], strict=True)]
+    assert np.cumsum(power).min() * 0.002 > -1e-6
 
 
 def test_ten_seconds_against_a_wall_end_without_a_lunge() -> None:
@@ -665,7 +700,7 @@ def test_gains_go_on_from_where_they_are_when_changed_again_on_the_way() -> None
 
 @each_frame
 def test_no_live_change_kicks_the_arm(frame: str) -> None:
-    """Random jumps of all gains while moving against a stiff surface: the limits hold throughout."""
+    """Random jumps of all gains while moving against a stiff surface: the limits hold."""
     rng = np.random.default_rng(61)
     model = arm()
     config = Config.from_dict(

@@ -36,7 +36,7 @@ def random_inertia(rng: np.random.Generator) -> np.ndarray:
     """The inertia about the centre of mass of some body of about 0.1 m and 1 kg."""
     points = rng.normal(scale=0.05, size=(6, 3))
     points -= points.mean(axis=0)
-    return sum(0.2 * (p @ p * np.eye(3) - np.outer(p, p)) for p in points)
+    return np.sum([0.2 * (p @ p * np.eye(3) - np.outer(p, p)) for p in points], axis=0)
 
 
 def random_payload(rng: np.random.Generator, **more: Any) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def test_inertia_is_left_alone_unless_asked_for() -> None:
 @settings(max_examples=60)
 @given(seeds)
 def test_moving_a_wrench_to_the_probe_keeps_its_power(seed: int) -> None:
-    """F_S . V_S = F_P . V_P for every rigid motion: the wrench's transfer is dual to the twist's."""
+    """F_S . V_S = F_P . V_P for every rigid motion: wrenches move as the dual of twists."""
     rng = np.random.default_rng(seed)
     X_EP, X_ES = random_pose(rng), random_pose(rng)
     model = RobotModel.ur("ur5e", X_EP=X_EP, X_ES=X_ES)
@@ -185,7 +185,7 @@ def test_moving_a_wrench_to_the_probe_keeps_its_power(seed: int) -> None:
     for V_P in rng.normal(size=(6, 6)):
         v, w = V_P[LINEAR], V_P[ANGULAR]
         V_S = np.concatenate([R_PS.T @ (v + np.cross(w, p_PS)), R_PS.T @ w])
-        assert F_S @ V_S == pytest.approx(F_P @ V_P, abs=1e-10)
+        assert pytest.approx(F_P @ V_P, abs=1e-10) == F_S @ V_S
     np.testing.assert_allclose(F_P, pin.SE3(X_PS).act(pin.Force(F_S)).vector, atol=1e-12)
 
 
@@ -221,7 +221,8 @@ def test_the_cut_off_is_that_of_a_first_order_low_pass_held_between_samples(cuto
     samples = np.random.default_rng(5).normal(size=(200, 6))
     ours = filtered(free_config(**{"admittance.filter_cutoff_hz": cutoff}), samples, dt)
     tau = 1 / (2 * math.pi * cutoff)
-    numerator, denominator, _ = signal.cont2discrete(([1.0], [tau, 1.0]), dt, "zoh")
+    low_pass: Any = signal.cont2discrete(([1.0], [tau, 1.0]), dt, "zoh")
+    numerator, denominator, _ = low_pass
     # SciPy's output at the end of each tick: a sample acts while it is held
     theirs = signal.lfilter(numerator[0, 1:], denominator, samples, axis=0)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
@@ -273,7 +274,7 @@ def test_a_live_change_of_the_filter_takes_effect_at_the_next_tick() -> None:
 # --- deadbands ---
 
 
-def after_deadband(wrench: np.ndarray, **changes: Any) -> np.ndarray:
+def after_deadband(wrench: Any, **changes: Any) -> np.ndarray:
     controller = controller_of(free_config(**changes))
     return controller.update(arm().home, np.asarray(wrench, float), 0.002)["F_S"].copy()
 

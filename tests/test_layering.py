@@ -1,0 +1,172 @@
+"""Imports point one way, the tables agree, and no file grows past what one can read."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import ur_admittance
+from ur_admittance.faults import BY_NAME, FAULTS
+from ur_admittance.kernel import bits
+
+ROOT = Path(ur_admittance.__file__).parent
+FILES = sorted(file for file in ROOT.rglob("*.py"))
+KERNEL = [file for file in FILES if file.parent.name == "kernel"]
+PACKAGE = "ur_admittance"
+
+# Bottom to top: a module imports from its own layer and below, never from above.
+LAYERS = (
+    {"kernel", "errors", "_version"},
+    {"transforms", "config_check", "config_file", "faults"},
+    {"config", "model", "urdf"},
+    {"packing"},
+    {"controller", "rollout"},
+    {PACKAGE},  # what users import
+)
+ABOVE = len(LAYERS)  # loop, robots, sensors, telemetry, cockpit, cli: everything not named above
+
+each_file = pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
+
+
+def name_of(file: Path) -> str:
+    """The dotted name of a module."""
+    parts = [PACKAGE, *file.relative_to(ROOT).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(file: Path, *, at_load: bool = True) -> set[str]:
+    """Dotted names of what a file imports: when it is loaded, or ever.
+
+    Inside functions and under TYPE_CHECKING nothing is imported at load.
+    """
+    found: set[str] = set()
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: relative import"
+            for alias in node.names:
+                module = node.module or ""
+                inner = ROOT.parent.joinpath(*module.split("."), alias.name)
+                is_module = inner.with_suffix(".py").exists() or inner.is_dir()
+                found.add(f"{module}.{alias.name}" if is_module else module)
+        lazy = isinstance(node, ast.FunctionDef) or (
+            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        )
+        if not (at_load and lazy):
+            for child in ast.iter_child_nodes(node):
+                visit(child)
+
+    visit(ast.parse(file.read_text()))
+    return found
+
+
+def layer_of(module: str) -> int:
+    head = module.split(".")[1] if "." in module else module
+    return next((i for i, layer in enumerate(LAYERS) if head in layer), ABOVE)
+
+
+@pytest.mark.parametrize("file", KERNEL, ids=lambda f: f.stem)
+def test_the_kernel_imports_only_numpy_numba_math_and_its_siblings(file: Path) -> None:
+    """What compiles it may also use the standard library: it never runs inside a tick."""
+    for module in imports_of(file, at_load=False):
+        head = module.split(".")[0]
+        allowed = head in ("numpy", "numba", "math", "__future__")
+        allowed = allowed or module.startswith(f"{PACKAGE}.kernel")
+        if file.name == "compile.py":
+            allowed = allowed or head in sys.stdlib_module_names
+        assert allowed, f"{file.name} imports {module}"
+
+
+@each_file
+def test_imports_point_one_way(file: Path) -> None:
+    own = layer_of(name_of(file))
+    for module in imports_of(file):
+        if module == PACKAGE or module.startswith(f"{PACKAGE}."):
+            assert layer_of(module) <= own, f"{file.name} imports {module}, which is above it"
+
+
+def test_no_two_modules_import_each_other_when_they_are_loaded() -> None:
+    graph = {name_of(file): imports_of(file) for file in FILES}
+    done: set[str] = set()
+
+    def follow(module: str, way: tuple[str, ...]) -> None:
+        assert module not in way, " -> ".join([*way, module])
+        if module in done or module not in graph:
+            return
+        for other in graph[module]:
+            if other != PACKAGE:
+                follow(other, (*way, module))
+        done.add(module)
+
+    for module in graph:
+        follow(module, ())
+
+
+@each_file
+def test_only_the_command_line_imports_the_command_line(file: Path) -> None:
+    if not file.stem.startswith("cli") and "cli" not in file.parts:
+        assert not any(m.startswith(f"{PACKAGE}.cli") for m in imports_of(file, at_load=False))
+
+
+def test_the_core_needs_no_simulator_no_ros_and_no_browser() -> None:
+    transports = {"mujoco", "rtde_control", "rtde_receive", "rclpy", "viser", "socket", "foxglove"}
+    for file in FILES:
+        if layer_of(name_of(file)) < ABOVE:
+            heads = {module.split(".")[0] for module in imports_of(file, at_load=False)}
+            assert not heads & transports, file.name
+
+
+def test_every_bit_has_a_fault_and_every_fault_a_bit() -> None:
+    groups = {"LIMITS", "HOLDS", "STOPS"}
+    modes = {"INACTIVE", "ACTIVE", "HOLDING", "STOPPED", "LEAVING"}
+    choices = {"PROBE", "BASE", "EXACT", "RK4", "SEMI_IMPLICIT_EULER"}
+    constants = {
+        name for name in vars(bits) if name.isupper() and name not in groups | modes | choices
+    }
+    assert constants == {fault.name.upper() for fault in FAULTS}
+
+
+def test_every_bit_is_one_bit_of_its_own_in_the_group_of_its_reaction() -> None:
+    masks = [fault.mask for fault in FAULTS]
+    assert len(set(masks)) == len(masks) == len(BY_NAME)
+    groups = {"limit": (0, 16), "warn": (16, 32), "hold": (32, 48), "stop": (48, 63)}
+    for fault in FAULTS:
+        assert fault.mask.bit_count() == 1
+        first, after = groups[fault.reaction]
+        assert first <= fault.mask.bit_length() - 1 < after, fault.name
+    for fault in FAULTS:
+        assert bool(fault.mask & bits.LIMITS) == (fault.reaction == "limit")
+        assert bool(fault.mask & bits.HOLDS) == (fault.reaction == "hold")
+        assert bool(fault.mask & bits.STOPS) == (fault.reaction == "stop")
+
+
+def test_the_status_fits_into_a_signed_integer() -> None:
+    assert sum(fault.mask for fault in FAULTS) < 2**63
+
+
+@each_file
+def test_a_module_says_in_its_first_line_what_it_is_for(file: Path) -> None:
+    text = ast.get_docstring(ast.parse(file.read_text()))
+    assert text, "no docstring"
+    assert len(text.splitlines()[0]) > 15
+
+
+@each_file
+def test_a_file_is_no_longer_than_one_can_read(file: Path) -> None:
+    assert len(file.read_text().splitlines()) <= 400
+
+
+@each_file
+def test_nobody_asserts_what_a_user_gives_or_swallows_every_error(file: Path) -> None:
+    for node in ast.walk(ast.parse(file.read_text())):
+        assert not isinstance(node, ast.Assert), f"{file.name}:{node.lineno}: assert"
+        if isinstance(node, ast.ExceptHandler):
+            assert node.type is not None, f"{file.name}:{node.lineno}: bare except"
+            silent = len(node.body) == 1 and isinstance(node.body[0], ast.Pass)
+            wide = ast.unparse(node.type) in ("Exception", "BaseException")
+            assert not (silent and wide), f"{file.name}:{node.lineno}: swallowed"

@@ -1,0 +1,51 @@
+"""Without its compiler the kernel is the same Python, and gives the same numbers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support import names_in, scenario
+from ur_admittance.kernel import bits, layout
+
+ROOT = Path(__file__).parent.parent
+SCRIPT = """
+import sys
+import numpy as np
+from tests.support import scenario
+from ur_admittance.kernel.tick import update
+assert not hasattr(update, "overloads"), "this is compiled"
+np.save(sys.argv[1], scenario())
+"""
+
+
+def test_the_scenario_goes_through_most_of_the_kernel() -> None:
+    history = scenario()
+    said = {"workspace_limit", "singularity", "wrench_not_finite", "wrench_stale", "bad_dt"}
+    assert names_in(history) >= said | {"stop_requested", "acceleration_limit", "jerk_limit"}
+    modes = {bits.ACTIVE, bits.HOLDING, bits.STOPPED, bits.LEAVING}
+    assert set(history["mode"].tolist()) >= modes
+
+
+@pytest.mark.slow
+def test_plain_python_gives_the_same_outputs_as_the_compiled_kernel(tmp_path: Path) -> None:
+    file = tmp_path / "plain.npy"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(file)],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        timeout=300,
+    )
+    plain, compiled = np.load(file), scenario()
+    assert len(plain) == len(compiled) > 400
+    for name in layout.OUTPUTS.names or ():
+        np.testing.assert_allclose(
+            plain[name], compiled[name], rtol=1e-12, atol=1e-12, equal_nan=True, err_msg=name
+        )
