@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ur_admittance import faults
 from ur_admittance.config import Config
-from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
+from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, RobotError
 from ur_admittance.kernel import bits, layout
 from ur_admittance.kernel.compile import announced, entry_point
 from ur_admittance.kernel.tick import STOPPED_NOW, WRONG_Q, WRONG_WRENCH, update
@@ -22,6 +22,7 @@ from ur_admittance.transforms import as_numbers, as_transform, transform
 TRACE_SECONDS = 2.0
 MODES = ("inactive", "active", "holding", "stopped", "leaving")
 _FLOAT64 = np.dtype(np.float64)
+_FARTHEST = 100.0  # m, m/s, rad/s: what a desired pose may ask for at all
 
 
 @dataclass(frozen=True)
@@ -139,14 +140,13 @@ class Controller:
             or wrench.dtype is not _FLOAT64
             or wrench.ndim != 1
             or type(dt) is not float
+            or type(wrench_age) is not float
+            or type(joint_age) is not float
         ):
             q, wrench, dt = _array("q", q), _array("wrench", wrench), _seconds("dt", dt)
-        try:
-            code = self._tick(*self._records, q, wrench, dt, wrench_age, joint_age)
-        except TypeError:
             wrench_age = _seconds("wrench_age", wrench_age)
             joint_age = _seconds("joint_age", joint_age)
-            code = self._tick(*self._records, q, wrench, dt, wrench_age, joint_age)
+        code = self._tick(*self._records, q, wrench, dt, wrench_age, joint_age)
         if code:
             self._after(code, q, wrench)
         return self._out
@@ -186,8 +186,10 @@ class Controller:
         """
         if self._state[0].mode == bits.INACTIVE:
             raise RobotError("set_desired: the controller is inactive; call activate(q) first")
-        X = as_transform(X_WD, "X_WD")
+        X = _desired(X_WD)
         V = np.zeros(6) if V_WD is None else as_numbers(V_WD, "V_WD", (6,))
+        if np.abs(V).max() > _FARTHEST:
+            raise ModelError(f"V_WD: at most {_FARTHEST:g} m/s and rad/s, got {V.tolist()}")
         self._write_goal(X, V)
 
     def set(self, changes: Mapping[str, Any] | None = None, /, **more: Any) -> Change:
@@ -224,8 +226,8 @@ class Controller:
         words = faults.words_of(state.status)
         if state.mode in (bits.HOLDING, bits.STOPPED):
             words += [w for w in faults.words_of(state.reasons) if w not in words]
-        if state.status & bits.STOP_REQUESTED and self._why:
-            words[0] += f" ({self._why})"
+        if self._why:
+            words = [f"{w} ({self._why})" if w.startswith("stop_requested") else w for w in words]
         return words
 
     def events(self) -> list[Event]:
@@ -292,7 +294,7 @@ class Controller:
 
     def _goal(self, X_WD: ArrayLike | None) -> np.ndarray | None:
         if X_WD is not None:
-            return as_transform(X_WD, "X_WD")
+            return _desired(X_WD)
         if self._equilibrium is None:
             return None
         return transform(self._equilibrium.position, self._equilibrium.orientation)
@@ -308,21 +310,27 @@ class Controller:
 def _array(name: str, value: Any) -> np.ndarray:
     """Six numbers as a float64 array; NaN and infinities are for the tick to judge."""
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise RobotError(f"update: {name} must be six numbers, got {value!r:.100}") from None
+        array = np.asarray(value)
+    except (TypeError, ValueError):  # ragged
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf":
+        raise RobotError(f"update: {name} must be six numbers, got {value!r:.100}")
     if array.shape != (6,):
         raise RobotError(f"update: {name} must be six numbers, got an array of shape {array.shape}")
-    return array
+    return array.astype(np.float64)
 
 
 def _seconds(name: str, value: Any) -> float:
-    try:
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
         return float(value)
-    except (TypeError, ValueError):
-        raise RobotError(
-            f"update: {name} must be a number of seconds, got {value!r:.100}"
-        ) from None
+    raise RobotError(f"update: {name} must be a number of seconds, got {value!r:.100}")
+
+
+def _desired(X_WD: ArrayLike) -> np.ndarray:
+    X = as_transform(X_WD, "X_WD")
+    if np.abs(X[:3, 3]).max() > _FARTHEST:
+        raise ModelError(f"X_WD: at most {_FARTHEST:g} m from the base, got {X[:3, 3].tolist()}")
+    return X
 
 
 def _wxyz(X: np.ndarray) -> np.ndarray:

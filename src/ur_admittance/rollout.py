@@ -95,20 +95,26 @@ def rollout(
         every: keep one tick of so many.
         threads: at most this many. Default: all cores.
     """
+    if not isinstance(model, RobotModel):
+        raise AdmittanceError(f"rollout: model must be a RobotModel, got {model!r:.100}")
     if wrench_axes not in ("probe", "world"):
         raise AdmittanceError(
             f"rollout: wrench_axes must be 'probe' or 'world', got {wrench_axes!r}"
         )
     if not (isinstance(every, int) and every >= 1):
         raise AdmittanceError(f"rollout: every must be a whole number of at least 1, got {every!r}")
-    configs = [configs] if isinstance(configs, Config) else list(configs)
-    for config in configs:
-        if not isinstance(config, Config):
-            raise ConfigError(f"rollout: configs must be Config objects, got {config!r:.100}")
+    if not (threads is None or (isinstance(threads, int) and threads >= 1)):
+        raise AdmittanceError(f"rollout: threads must be a whole number >= 1, got {threads!r}")
+    each = [configs] if isinstance(configs, Config) else configs
+    if not (isinstance(each, Sequence) and each and all(isinstance(c, Config) for c in each)):
+        raise ConfigError(f"rollout: configs must be Config objects, got {configs!r:.100}")
+    configs = list(each)
     W = _batched("wrenches", wrenches, 3)
     Q = _batched("q0", model.home if q0 is None else q0, 2)
+    if not np.isfinite(Q).all():
+        raise AdmittanceError("rollout: q0 must be finite joint angles in rad")
     runs = _common_length({"configs": len(configs), "wrenches": len(W), "q0": len(Q)})
-    D = np.atleast_1d(np.asarray(dt, dtype=np.float64)).ravel()
+    D = _numbers("dt", dt).ravel()
     if len(D) not in (1, W.shape[1]) or not np.all((D > 0) & (D <= 0.1)):
         raise AdmittanceError(
             "rollout: dt must be in (0, 0.1] s, one number or one for each of the "
@@ -142,15 +148,22 @@ def rollout(
 def _batched(name: str, value: ArrayLike, dimensions: int) -> np.ndarray:
     """A float array whose last axis is six long, with a first axis for the runs."""
     shape = "(ticks, 6) or (runs, ticks, 6)" if dimensions == 3 else "(6,) or (runs, 6)"
-    try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise AdmittanceError(f"rollout: {name} must be numbers of shape {shape}") from None
+    array = _numbers(name, value)
     if array.ndim == dimensions - 1:
         array = array[None]
     if array.ndim != dimensions or array.shape[-1] != 6 or 0 in array.shape:
         raise AdmittanceError(f"rollout: {name} must have the shape {shape}, got {np.shape(value)}")
     return array
+
+
+def _numbers(name: str, value: ArrayLike) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):  # ragged
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf":
+        raise AdmittanceError(f"rollout: {name} must be numbers, got {value!r:.100}")
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def _common_length(lengths: dict[str, int]) -> int:
@@ -164,22 +177,29 @@ def _common_length(lengths: dict[str, int]) -> int:
 def _arm(arm: LaggedArm | None) -> np.ndarray:
     if arm is None:
         return np.zeros(2)
-    if not (0 <= arm.delay < LONGEST_DELAY and arm.time_constant >= 0):
+    if not isinstance(arm, LaggedArm):
+        raise AdmittanceError(f"rollout: arm must be a LaggedArm or None, got {arm!r:.100}")
+    lag = float(as_numbers(arm.time_constant, "arm.time_constant", ()))
+    if not (isinstance(arm.delay, int) and 0 <= arm.delay < LONGEST_DELAY and lag >= 0):
         raise AdmittanceError(
             f"rollout: an arm needs 0 <= delay < {LONGEST_DELAY} ticks and time_constant >= 0 s, "
             f"got {arm}"
         )
-    return np.array([arm.time_constant, arm.delay], dtype=np.float64)
+    return np.array([lag, arm.delay])
 
 
 def _surface(surface: Surface | None) -> np.ndarray:
     if surface is None:
         return np.zeros(9)
+    if not isinstance(surface, Surface):
+        raise AdmittanceError(f"rollout: surface must be a Surface or None, got {surface!r:.100}")
     point = as_numbers(surface.point, "surface.point", (3,))
     normal = as_numbers(surface.normal, "surface.normal", (3,))
+    stiffness = as_numbers(surface.stiffness, "surface.stiffness", ())
+    damping = as_numbers(surface.damping, "surface.damping", ())
     length = np.linalg.norm(normal)
     if not length > 0:
         raise AdmittanceError("rollout: surface.normal must not be zero")
-    if not (surface.stiffness >= 0 and surface.damping >= 0):
+    if not (stiffness >= 0 and damping >= 0):
         raise AdmittanceError("rollout: surface.stiffness and .damping must be 0 or more")
-    return np.array([1, *point, *(normal / length), surface.stiffness, surface.damping], float)
+    return np.array([1.0, *point, *(normal / length), float(stiffness), float(damping)])

@@ -42,11 +42,6 @@ ENVELOPE = {"max_linear_velocity": 0.25, "max_angular_velocity": 0.5}
 each_axis = pytest.mark.parametrize("axis", range(6), ids=AXES)
 
 
-def known(reason: str) -> pytest.MarkDecorator:
-    """A bug that is known: the test fails until it is gone, and says so when it is."""
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 class Loop:
     """A closed loop that remembers everything, for scenes of several acts."""
 
@@ -273,12 +268,7 @@ def test_every_fault_of_the_table_is_provoked_here() -> None:
     assert list(PROVOKED) == [fault.name for fault in FAULTS], "keep the order of the table"
 
 
-UNLATCHED = "ik_failed is set after the mode is decided, and forgotten at the next tick"
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=known(UNLATCHED)) if n == "ik_failed" else n for n in PROVOKED]
-)
+@pytest.mark.parametrize("name", PROVOKED)
 def test_a_fault_is_named_and_has_its_reaction(name: str) -> None:
     fault = faults.BY_NAME[name]
     loop = PROVOKED[name]()
@@ -431,7 +421,7 @@ def test_an_age_is_judged_by_the_timeouts(which: str, age: float, mode: str) -> 
 
 @pytest.mark.parametrize(
     "which",
-    ["wrench_age", pytest.param("joint_age", marks=known("joints: only beyond the timeout"))],
+    ["wrench_age", "joint_age"],
 )
 def test_a_sample_as_old_as_the_timeout_is_too_old(which: str) -> None:
     loop = moving()
@@ -846,7 +836,6 @@ def test_one_failure_of_the_inverse_kinematics_slows_the_arm_down_inside_the_lim
     loop.judge()
 
 
-@known(UNLATCHED)
 def test_five_failures_in_a_row_stop_the_arm_for_good() -> None:
     loop = broken_solver()
     assert loop.mode == "stopped"
@@ -908,10 +897,6 @@ def test_an_offset_that_is_turned_past_half_a_turn_keeps_its_way_back() -> None:
     assert loop.q[5] == pytest.approx(-2.0, abs=0.05), "it did not come back the way it went"
 
 
-SHORTENED = "the offset is made anew as the shortest one: the spring pulls the other way"
-
-
-@known(SHORTENED)
 def test_a_spring_past_half_a_turn_keeps_its_way_back_through_a_hold() -> None:
     loop = wound_up()
     loop.run(20, wrench_age=0.02)
@@ -920,7 +905,6 @@ def test_a_spring_past_half_a_turn_keeps_its_way_back_through_a_hold() -> None:
     assert loop.q[5] == pytest.approx(-2.0, abs=0.05)
 
 
-@known(SHORTENED)
 def test_a_spring_past_half_a_turn_keeps_its_way_back_while_the_arm_is_blocked() -> None:
     loop = wound_up(**{"safety.max_tracking_rotation": 0.3})
     history = loop.run(600, np.array([0, 0, 0, 0, 0, 1.2]), speed=0.0)

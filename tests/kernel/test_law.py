@@ -552,7 +552,6 @@ def test_a_disabled_axis_stays_at_exactly_zero(frame: str, integrator: str) -> N
             assert lengths(history["offset_rate"]).max() > 0
 
 
-@pytest.mark.xfail(strict=True, reason="activation leaves a rotation offset of 1e-32 rad")
 @each_frame
 def test_without_a_rotation_axis_the_commanded_pose_does_not_turn_at_all(frame: str) -> None:
     history = partly_disabled(frame, "exact", np.array([1, 1, 1, 0, 0, 0], bool))

@@ -36,29 +36,30 @@ def check_time(p, s, i):
 def check_joints(p, s, i):
     """`s.q`: the measured joints, or where the commands put them since the last good one."""
     longest = max(s.dt, s.dt_prev)
-    good = i.joint_age <= p.joint_timeout + _SAME
-    stale = not good
+    sane = True
     for n in range(6):
         step = abs(i.q[n] - s.q[n])
-        if s.fresh or (s.at_rest and s.mode != bits.ACTIVE):
-            good = good and i.q[n] - i.q[n] == 0.0
+        if s.fresh or s.mode == bits.INACTIVE or (s.at_rest and s.mode != bits.ACTIVE):
+            sane = sane and i.q[n] - i.q[n] == 0.0
         else:
-            good = good and step <= _JUMP * p.qd_max[n] * longest + 1e-3
-    if good:
+            sane = sane and step <= _JUMP * p.qd_max[n] * longest + 1e-3
+    timely = i.joint_age >= -_SAME and i.joint_age < p.joint_timeout - _SAME
+    if sane and timely:
         s.bad_joints = 0
         s.joint_silence = max(0.0, i.joint_age)
         for n in range(6):
             s.q[n] = i.q[n]
         return
-    if not stale:
+    if sane and i.joint_age >= 0.0:
+        s.joint_silence = i.joint_age
+    else:
+        s.joint_silence += s.dt
+    if not sane:
         s.status |= bits.JOINTS_IMPLAUSIBLE
         s.bad_joints += 1
-    s.joint_silence += s.dt
-    if i.joint_age > s.joint_silence:
-        s.joint_silence = i.joint_age
     for n in range(6):
         s.q[n] += s.qd_prev[n] * s.dt
-    if stale or s.joint_silence >= p.joint_timeout - _SAME:
+    if s.joint_silence >= p.joint_timeout - _SAME:
         s.status |= bits.JOINTS_STALE
     if s.bad_joints >= 3 or s.joint_silence >= p.lost_timeout - _SAME:
         s.status |= bits.JOINTS_LOST

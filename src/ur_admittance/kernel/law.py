@@ -31,7 +31,6 @@ from ur_admittance.kernel.spatial import (
     set_angular,
     set_linear,
     set_quaternion,
-    shortest,
     sub,
 )
 
@@ -184,10 +183,10 @@ def feed_forward(p, s):
 def hold_back(p, s, V_follow):
     """Anti-windup: what the limits took from the motion, `V_track - V_follow`, the law gives up.
 
-    Each axis of `v` is cut by the excess, never past zero and never raised: energy only leaves the
-    law. A limited jerk needs a lead to build its acceleration up; that much is left. The offset
-    steps by as much less, and on axes without a spring past zero too, so that C neither runs ahead
-    of the arm nor calls it back.
+    Each axis of `v` is cut by the excess, never past zero and never raised. A limited jerk needs a
+    lead to build its acceleration up; that much is left. The offset steps by as much less, and
+    while D stands still, on axes without a spring, past zero too, so that C neither runs ahead of
+    the arm nor calls it back.
     """
     v = sub(linear(s.V_track), linear(V_follow))
     w = sub(angular(s.V_track), angular(V_follow))
@@ -206,7 +205,7 @@ def hold_back(p, s, V_follow):
             continue
         more = lead if n < 3 else lead_angle
         s.v[n] = shortened(s.v[n], excess[n] - min(max(excess[n], -more), more))
-        if s.stiffness[n] == 0.0 and not s.status & bits.SINGULARITY:
+        if s.stiffness[n] == 0.0 and s.at_goal and not s.status & bits.SINGULARITY:
             s.dx[n] -= excess[n] * s.dt
         else:
             s.dx[n] = shortened(s.dx[n], excess[n] * s.dt)
@@ -245,7 +244,11 @@ def command_pose(p, s):
 
 @jit
 def offset_from(p, s, p_WC, wxyz_WC):
-    """Choose the offset so that C is the given pose."""
+    """Choose the offset so that C is the given pose.
+
+    Of the two quaternions for its rotation, the one nearer to the last: a spring wound past half a
+    turn keeps its way back. (Past a whole turn it forgets it: `log3` knows no more.)
+    """
     wxyz_WD = quaternion(s.wxyz_WD)
     x = sub(p_WC, linear(s.p_WD))
     if p.frame == bits.PROBE:
@@ -254,7 +257,11 @@ def offset_from(p, s, p_WC, wxyz_WC):
     else:
         set_linear(s.x, x)
         offset = multiply(wxyz_WC, inverse(wxyz_WD))
-    set_quaternion(s.wxyz_offset, normalised(shortest(offset)))
+    last = quaternion(s.wxyz_offset)
+    along = offset[0] * last[0] + offset[1] * last[1] + offset[2] * last[2] + offset[3] * last[3]
+    if along < 0.0:
+        offset = (-offset[0], -offset[1], -offset[2], -offset[3])
+    set_quaternion(s.wxyz_offset, normalised(offset))
 
 
 @jit
@@ -293,8 +300,9 @@ def fold(p, s, free):
     set_quaternion(s.wxyz_WD, wxyz_WD)
     set_linear(s.x, kept_x)
     set_quaternion(s.wxyz_offset, offset)
-    set_linear(s.p_WG, p_WD)
-    set_quaternion(s.wxyz_WG, wxyz_WD)
+    if s.at_goal:
+        set_linear(s.p_WG, p_WD)
+        set_quaternion(s.wxyz_WG, wxyz_WD)
 
 
 @jit

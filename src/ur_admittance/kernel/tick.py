@@ -65,6 +65,8 @@ def step(p, s, i, o):
     take_goal(s, i)
     if s.lead_time >= 0.0 and s.mode == bits.ACTIVE and not s.fresh and not_following(p, s):
         s.status |= bits.NOT_FOLLOWING
+    if s.ik_failures >= IK_FAILURES:
+        s.status |= bits.IK_FAILED
     decide(s)
     if s.fresh or s.mode == bits.INACTIVE:
         seed(p, s)
@@ -88,7 +90,8 @@ def seed(p, s):
     else:
         set_linear(s.p_WD, p_WP)
         set_quaternion(s.wxyz_WD, wxyz_WP)
-        offset_from(p, s, p_WP, wxyz_WP)
+        set_linear(s.x, (0.0, 0.0, 0.0))
+        set_quaternion(s.wxyz_offset, (1.0, 0.0, 0.0, 0.0))
         if s.goal_age > 0.0:  # no goal was given: D is where the arm is
             set_linear(s.p_WG, p_WP)
             set_quaternion(s.wxyz_WG, wxyz_WP)
@@ -165,8 +168,6 @@ def to_joints(p, s):
         slow_together(p, s)
         s.status |= bits.BEYOND_ACCELERATION | bits.JOINT_ACCELERATION_LIMIT
         s.ik_failures += 1
-        if s.ik_failures >= IK_FAILURES:
-            s.status |= bits.IK_FAILED
     s.at_rest = 1
     for n in range(6):
         if s.qd[n] != 0.0:

@@ -27,6 +27,7 @@ from ur_admittance.kernel.spatial import (
 )
 
 SPIKES_DROPPED = 3  # a jump that lasts longer is real
+_SAME = 1e-9  # s, slack for differences of times
 
 
 @jit
@@ -34,7 +35,7 @@ def accept_wrench(p, s, i):
     """Keep the sample as the last good one, or say why not and keep the one before."""
     f, t = linear(i.wrench), angular(i.wrench)
     good = True
-    if not (finite3(f) and finite3(t) and i.wrench_age >= 0.0):
+    if not (finite3(f) and finite3(t) and i.wrench_age >= -_SAME):
         s.status |= bits.WRENCH_NOT_FINITE
         good = False
     elif not s.fresh and s.spikes < SPIKES_DROPPED:
@@ -86,7 +87,7 @@ def wrench(p, s):
     if s.fresh:
         s.filter_gain = 1.0
         s.filter_dt = 0.0
-    elif s.filter_dt != s.dt:
+    elif s.filter_dt != s.dt or s.generation != p.generation:
         s.filter_dt = s.dt
         s.filter_gain = 1.0
         if p.filter_time_constant > 0.0:
