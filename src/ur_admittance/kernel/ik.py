@@ -6,8 +6,8 @@
 singularities lambda is zero and, while no bound is met, `qd = J^-1 V` exactly. Where a bound or the
 damping bends the answer, the motion the joints would really make, `J qd`, is held against the
 Cartesian limits again and brought back inside them if any joint rates within the bounds can do
-that. Last, the arm must be able to stop in time (`viability`). Hence the order of
-importance: joint bounds, workspace, speed, acceleration, the law.
+that. Last, the arm must be able to stop in time (`viability`). Hence the order of importance: joint
+bounds, workspace, speed, acceleration, the law.
 """
 
 from __future__ import annotations
@@ -83,9 +83,7 @@ def inverse_kinematics(p, s):
 
 @jit
 def joint_bounds(p, s):
-    """The fastest each joint may go: its speed limit, its acceleration limit, and in time to stop
-    at its end.
-    """
+    """How fast each joint may go: its speed, its acceleration, and to stop in time at its end."""
     for n in range(6):
         fastest, a = p.qd_max[n], p.qdd_max[n]
         low, high = -fastest, fastest
@@ -179,7 +177,7 @@ def towards_safe(p, s):
 
 @jit
 def meets_wall(p, s):
-    """Whether the tool, on its arc over dt, goes faster towards a wall than it may."""
+    """Whether the tool, on the arc this command makes, is too fast towards a wall."""
     sag = wall_sag(p, s)
     for n in range(3):
         v = s.V_cmd[n] + sag[n]
@@ -190,9 +188,7 @@ def meets_wall(p, s):
 
 @jit
 def wall_sag(p, s):
-    """Mean velocity over the tick along the arc the joints make, less the velocity at its start,
-    m/s.
-    """
+    """Mean velocity along the arc the joints make, less the velocity at its start, m/s."""
     end = tool_after(p, s)
     k = 1.0 / s.hold
     return sub(scale(sub(end, linear(s.p_WP)), k), linear(s.V_cmd))
@@ -200,8 +196,9 @@ def wall_sag(p, s):
 
 @jit
 def tool_after(p, s):
-    """Where the tool point will be when `qd` has acted for dt, m. The chain once more, for the
-    position alone.
+    """Where the tool point will be when `qd` has lasted for `hold`, m.
+
+    The chain once more, from the tool to the base, for the position alone.
     """
     x, y, z = linear(p.chain_p[6])
     for k in range(6):
