@@ -80,6 +80,12 @@ def test_the_first_push_of_the_docs_runs():
     assert "active" in result.stdout
 
 
+def test_the_simulated_arm_of_the_docs_runs_and_ends_at_rest():
+    result = python("-c", blocks("docs/robots.md", "python")[0])
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("inactive")
+
+
 def test_the_configuration_of_the_docs_is_accepted():
     Config.loads(blocks("docs/index.md", "yaml")[0], "index.md")
 

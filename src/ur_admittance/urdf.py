@@ -28,6 +28,7 @@ _NUMBERS = {
     "link/inertial/inertia": {"ixx": 1, "ixy": 1, "ixz": 1, "iyy": 1, "iyz": 1, "izz": 1},
 }
 _Poses = dict[str, tuple[int, np.ndarray]]
+_TURNS = ("roll", "pitch", "yaw")
 _UNKNOWN_EFFORT = 1e9  # N m; a URDF must give one, and not all parsers read "inf"
 
 
@@ -136,8 +137,8 @@ def read_calibration(source: str | os.PathLike) -> list[np.ndarray]:
     origins = []
     for link in UR_LINKS:
         origin = _entry(kinematics, link, "calibration: kinematics")
-        numbers = [_number(origin, key, link) for key in ("x", "y", "z", "roll", "pitch", "yaw")]
-        origins.append(pose(numbers[:3], *numbers[3:]))
+        x, y, z, *turns = (_number(origin, k, link) for k in ("x", "y", "z", *_TURNS))
+        origins.append(pose((x, y, z), *turns))
     return origins
 
 

@@ -315,7 +315,8 @@ class SimRobot(Robot):
         self._X_WP[:3, :3] = d.site_xmat[self._probe].reshape(3, 3)
         self._X_WP[:3, 3] = d.site_xpos[self._probe]
         mj.mj_objectVelocity(m, d, mj.mjtObj.mjOBJ_SITE, self._probe, self._twist, 0)
-        self._V_WP[LINEAR], self._V_WP[ANGULAR] = self._twist[3:], self._twist[:3]
+        # MuJoCo says [angular; linear]
+        self._V_WP[LINEAR], self._V_WP[ANGULAR] = self._twist[ANGULAR], self._twist[LINEAR]
         wrench = six("hand", "wrench", "N, N m", self.hand(self.time, self._X_WP, self._V_WP))
         arm = d.site_xpos[self._probe] - d.xipos[self._tool]
         applied = d.xfrc_applied[self._tool]
