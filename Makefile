@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 .PHONY: help test check bench lint format clean
 
 help:
-	@echo "make test    all tests (about ten minutes on two cores)"
+	@echo "make test    all tests (about six minutes on two cores)"
 	@echo "make check   lint, types and the fast tests"
 	@echo "make bench   the timing tables"
 	@echo "make format  let ruff tidy the code"
