@@ -36,9 +36,9 @@ class Scene(NamedTuple):
 
 
 # columns of the result
-COLUMNS = 14
+COLUMNS = 15
 NOT_FINITE, QD, QDD, Q, SPEED, TURN, FREE, FORCED_TICKS = range(8)
-FORCED_MOST, FORCED_SPEED, WALL, TICKS, LATCHED, MOVED = range(8, COLUMNS)
+FORCED_MOST, FORCED_SPEED, WALL, TICKS, LATCHED, MOVED, UNEXPLAINED = range(8, COLUMNS)
 
 
 def legal_params(rng: np.random.Generator, arms: int, variants: int, rate: float) -> np.ndarray:
@@ -211,10 +211,27 @@ def _run(row, scene, ticks, peak, P, S, inputs, outputs):
         hard = max(math.sqrt(dv) / (p.a_max * dt), math.sqrt(dw) / (p.alpha_max * dt))
         if forced:
             peak[FORCED_TICKS] += hard > 1.0 + 1e-5
+            if hard > 1.0 + 1e-5 and not _explained(p, s, o, qd, dt):
+                peak[UNEXPLAINED] += 1
             peak[FORCED_MOST] = max(peak[FORCED_MOST], hard)
         else:
             peak[FREE] = max(peak[FREE], hard)
         qd[:] = o.qd
+
+
+@njit
+def _explained(p, s, o, qd, dt):
+    """Whether a singularity is near or a joint at a bound: by the numbers, not by the status."""
+    if s.sigma < p.singularity_threshold:
+        return True
+    for n in range(6):
+        if abs(o.qd[n] - qd[n]) >= 0.999 * p.qdd_max[n] * dt:
+            return True
+        if abs(o.qd[n]) >= 0.999 * p.qd_max[n]:
+            return True
+        if o.qd[n] >= s.high[n] - 1e-9 or o.qd[n] <= s.low[n] + 1e-9:
+            return True
+    return False
 
 
 @njit

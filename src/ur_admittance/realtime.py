@@ -20,8 +20,8 @@ class RealTime:
         priority: of SCHED_FIFO, 1 to 99; 0 leaves the scheduler as it is.
         cpu: core to stay on; None for any.
         lock_memory: keep all pages in memory.
-        spin: wait actively for the last 300 us before a deadline: 40 times less late, and a
-            seventh of a core busy.
+        spin: wait actively for the last 300 us before a deadline: less late, and that share of a
+            core busy.
     """
 
     priority: int = 50
