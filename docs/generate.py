@@ -49,6 +49,7 @@ OUTPUTS = {
     "F_P": ("N, Nm", "P axes, at P", "the same, moved to the probe: what the law feels"),
     "engagement": ("0 to 1", "", "how far the springs have faded in"),
     "sigma": ("mixed", "", ""),
+    "inputs": ("record", "", ""),
 }
 
 

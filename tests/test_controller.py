@@ -959,3 +959,39 @@ def test_a_free_axis_keeps_its_place_in_rotation_too() -> None:
     rest = run(controller, q_after(pushed), ticks=1500)
     assert lengths(rest["offset"][-1, ANGULAR]) > 0.05
     assert lengths(rest["V_WP_cmd"][-1]) < 1e-4
+
+
+def test_a_run_can_be_done_again_bit_for_bit() -> None:
+    rng = np.random.default_rng(5)
+    first, second = controller_of(Config()), controller_of(Config())
+    histories = []
+    q = np.array(HOME)
+    first.activate(q)
+    changes = {
+        120: {"admittance.mass": [4, 4, 4, 0.4, 0.4, 0.4]},
+        160: {"max_linear_velocity": 0.1},
+    }
+    for k in range(600):
+        if k in changes:
+            first.set(changes[k])
+        if k == 60:
+            first.set_desired(moved(first.model.fk(q), [0, 0.1, 0]))
+        if k == 200:
+            first.stop("for a test")
+        if k == 380:
+            first.reset()
+        if k == 500:
+            first.deactivate()
+        wrench = PUSH + rng.normal(0, 1, 6)
+        if k % 97 == 0:
+            wrench[k % 6] = NAN
+        out = first.update(q, wrench, 0.002 * rng.uniform(0.5, 1.5), 0.001, 0.0005)
+        histories.append(out.copy())
+        q = q + out["qd"] * out["dt"]
+    assert {int(h["mode"]) for h in histories} >= {bits.INACTIVE, bits.ACTIVE, bits.STOPPED}
+    generation = 0
+    for k, recorded in enumerate(histories):
+        if recorded["inputs"]["generation"] != generation:
+            generation = recorded["inputs"]["generation"]
+            second.set(changes[k])
+        assert second.repeat(recorded).tobytes() == recorded.tobytes(), f"tick {k}"

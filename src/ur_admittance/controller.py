@@ -85,6 +85,7 @@ class Controller:
         self._why = ""
         self._equilibrium = config.equilibrium_pose()
         self._params = pack(config, model)
+        self._generation = int(self._params[0].generation)
         self._state = layout.new_state()
         self._inputs = layout.new_inputs()
         self._outputs = layout.new_outputs()
@@ -110,7 +111,7 @@ class Controller:
         state = self._state[0]
         state.mode = bits.ACTIVE
         state.fresh = 1
-        state.q[:] = q
+        state.q[:] = self._inputs[0].q_start[:] = q
         if goal is not None:
             self._write_goal(goal, np.zeros(6))
 
@@ -150,6 +151,30 @@ class Controller:
         if code:
             self._after(code, q, wrench)
         return self._out
+
+    def repeat(self, recorded: np.record) -> np.record:
+        """Do a tick again from the outputs record it once gave, which holds all its inputs.
+
+        Fed with a run from its first tick on, this gives the same outputs bit for bit; with another
+        configuration it gives what that one would have commanded. Changes of parameters are not in
+        there: `set` them when `recorded["inputs"]["generation"]` says that they came.
+        """
+        inputs = recorded["inputs"]
+        if recorded["tick"] == 1:
+            self._clear()
+            if inputs["mode"] != bits.INACTIVE:
+                self.activate(inputs["q_start"])
+        if inputs["mode"] in (bits.INACTIVE, bits.LEAVING):
+            self._state[0].mode = inputs["mode"]
+        for name in ("stop", "goal_count", "goal_p", "goal_wxyz", "goal_V"):
+            self._inputs[name] = inputs[name]
+        return self.update(
+            inputs["q"],
+            inputs["wrench"],
+            float(inputs["dt"]),
+            float(inputs["wrench_age"]),
+            float(inputs["joint_age"]),
+        )
 
     def stop(self, why: str = "asked for") -> None:
         """Brake to rest inside the limits from the next tick on, and stay there until `reset()`."""
@@ -199,11 +224,17 @@ class Controller:
         gains reach their new values over `admittance.ramp_seconds`, rising damping first, so that
         no change kicks the arm.
         """
+        if self._params[0].generation != self._generation:
+            raise RobotError(
+                "set: the parameters were last changed through the blackboard, and `config` does "
+                "not know of it; change them there: Blackboard.attach(robot).set(...)"
+            )
         config = self.config.replace({**(changes or {}), **more}, live=True)
         before, now = self.config.flat(), config.flat()
         values = {k: (before[k], now[k]) for k in now if before[k] != now[k]}
         recomputed = repack(self._params, config, self.model, values)
         self.config = config
+        self._generation = int(self._params[0].generation)
         return Change(values, recomputed, config.admittance.ramp_seconds)
 
     # --- what it says ---

@@ -98,6 +98,9 @@ INPUTS = _record(
         ("goal_p", _FLOAT, (3,)),  # the desired pose, m
         ("goal_wxyz", _FLOAT, (4,)),
         ("goal_V", _FLOAT, (6,)),  # and its twist in W, m/s and rad/s
+        ("q_start", _FLOAT, (6,)),  # rad, measured at activation
+        ("mode", _INT),  # of the controller before the tick
+        ("generation", _INT),  # of the parameters
     ]
 )
 
@@ -230,6 +233,7 @@ OUTPUTS = _record(
         ("F_P", _FLOAT, (6,)),  # at the probe, in P axes
         ("engagement", _FLOAT),  # of the stiffness, 0 .. 1
         ("sigma", _FLOAT),  # 1 / |J^-1|, small near a singularity
+        ("inputs", INPUTS),  # all that the tick was given: enough to do it again
     ]
 )
 

@@ -54,6 +54,7 @@ def step(p, s, i, o):
     """One tick on four records."""
     s.status = i.stop
     s.ticks += 1
+    i.mode, i.generation = s.mode, p.generation
     check_time(p, s, i)
     s.time += s.dt
     check_joints(p, s, i)
@@ -208,6 +209,23 @@ def write(s, i, o):
         o.F_P[n] = s.F_P[n]
     o.engagement = s.engaged
     o.sigma = s.sigma
+    write_inputs(i, o.inputs)
+
+
+@jit
+def write_inputs(i, o):
+    """A copy of the inputs, so that the outputs alone are enough to do the tick again."""
+    for n in range(6):
+        o.q[n] = i.q[n]
+        o.wrench[n] = i.wrench[n]
+        o.goal_V[n] = i.goal_V[n]
+        o.q_start[n] = i.q_start[n]
+    for n in range(3):
+        o.goal_p[n] = i.goal_p[n]
+    for n in range(4):
+        o.goal_wxyz[n] = i.goal_wxyz[n]
+    o.dt, o.wrench_age, o.joint_age = i.dt, i.wrench_age, i.joint_age
+    o.stop, o.goal_count, o.mode, o.generation = i.stop, i.goal_count, i.mode, i.generation
 
 
 @jit(entry=True)
