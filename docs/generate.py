@@ -50,6 +50,7 @@ OUTPUTS = {
     "engagement": ("0 to 1", "", "how far the springs have faded in"),
     "sigma": ("mixed", "", ""),
     "inputs": ("record", "", ""),
+    "timing": ("record", "", ""),
 }
 
 

@@ -134,6 +134,7 @@ class _Loop:
         self.robot, self.controller, self.board, self.each = robot, controller, board, each
         self.summary = Summary()
         self.send = _sender(robot, controller)
+        self.timing = controller.outputs["timing"]
         self.period = 1.0 / robot.rate
         self.state: State | None = None
         self.before, self.started, self.cycle = 0.0, 0.0, 0
@@ -163,13 +164,15 @@ class _Loop:
         )
         ticked = time.perf_counter()
         self.send(out)
-        summary.reaction.add(now - state.wrench_time + time.perf_counter() - woken)
+        reaction = now - state.wrench_time + time.perf_counter() - woken
+        summary.reaction.add(reaction)
         summary.tick.add(ticked - woken)
         summary.period.add(dt)
         summary.ticks += 1
         summary.missed += max(0, state.cycle - self.cycle - 1)
         self.cycle = state.cycle
         self._judge(dt)
+        self.timing[0] = state.joint_time, ticked - woken, reaction, summary.late, summary.missed
         if self.board is not None:
             self.board.publish(controller.outputs)
         if self.each is not None:

@@ -206,6 +206,16 @@ STATE = _record(
     ]
 )
 
+TIMING = _record(
+    [
+        ("arrived", _FLOAT),  # s on the robot's clock, when the joint state came
+        ("tick", _FLOAT),  # s, what the tick took
+        ("reaction", _FLOAT),  # s, from the wrench's arrival to the command handed over
+        ("late", _INT),  # states that came late, so far
+        ("missed", _INT),  # states never seen, so far
+    ]
+)
+
 OUTPUTS = _record(
     [
         ("tick", _INT),
@@ -234,6 +244,7 @@ OUTPUTS = _record(
         ("engagement", _FLOAT),  # of the stiffness, 0 .. 1
         ("sigma", _FLOAT),  # 1 / |J^-1|, small near a singularity
         ("inputs", INPUTS),  # all that the tick was given: enough to do it again
+        ("timing", TIMING),  # written by the loop, zero without one
     ]
 )
 
