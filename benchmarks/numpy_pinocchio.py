@@ -86,15 +86,11 @@ class NumpyPinocchio:
         F_comp[LINEAR] -= weight
         F_comp[ANGULAR] -= self.skew_com @ weight
         self.F_filt = self.F_filt + self.filter_gain * (F_comp - self.F_filt)
-        F_S = np.concatenate(
-            [
-                deadband(self.F_filt[LINEAR], self.deadband_force),
-                deadband(self.F_filt[ANGULAR], self.deadband_torque),
-            ]
-        )
-        f = self.R_PS @ F_S[LINEAR]
-        F_P = np.concatenate([f, self.R_PS @ F_S[ANGULAR] + self.skew_sensor @ f])
-        return F_comp, F_S, F_P
+        f = self.R_PS @ self.F_filt[LINEAR]
+        t = self.R_PS @ self.F_filt[ANGULAR] + self.skew_sensor @ f
+        f, t = deadband(f, self.deadband_force), deadband(t, self.deadband_torque)
+        F_S = np.concatenate([self.R_PS.T @ f, self.R_PS.T @ (t - self.skew_sensor @ f)])
+        return F_comp, F_S, np.concatenate([f, t])
 
     def law(self, F_P: np.ndarray, R_WP: np.ndarray) -> None:
         R_WD = self.X_WD.rotation

@@ -46,7 +46,7 @@ OUTPUTS = {
     "F_S_comp": ("N, Nm", "S axes, at S", ""),
     "F_S_filt": ("N, Nm", "S axes, at S", ""),
     "F_S": ("N, Nm", "S axes, at S", ""),
-    "F_P": ("N, Nm", "P axes, at P", "the same, moved to the probe: what the law feels"),
+    "F_P": ("N, Nm", "P axes, at P", "at the probe, after the deadband: what the law feels"),
     "engagement": ("0 to 1", "", "how far the springs have faded in"),
     "sigma": ("mixed", "", ""),
     "inputs": ("record", "", ""),

@@ -20,7 +20,9 @@ from ur_admittance.kernel.tick import step
 from ur_admittance.packing import pack
 
 JOINT_BITS = bits.JOINT_POSITION_LIMIT | bits.JOINT_VELOCITY_LIMIT | bits.JOINT_ACCELERATION_LIMIT
-FORCED = JOINT_BITS | bits.SINGULARITY
+FORCED = JOINT_BITS | bits.SINGULARITY | bits.STOPPING_DISTANCE
+BEYOND = bits.BEYOND_ACCELERATION
+HELD = FORCED | BEYOND | bits.WORKSPACE_LIMIT | bits.OUTSIDE_WORKSPACE
 STOPPED, ACTIVE = bits.STOPPED, bits.ACTIVE
 STOP_REQUESTED = bits.STOP_REQUESTED
 
@@ -36,9 +38,23 @@ class Scene(NamedTuple):
 
 
 # columns of the result
-COLUMNS = 15
+COLUMNS = 17
 NOT_FINITE, QD, QDD, Q, SPEED, TURN, FREE, FORCED_TICKS = range(8)
-FORCED_MOST, FORCED_SPEED, WALL, TICKS, LATCHED, MOVED, UNEXPLAINED = range(8, COLUMNS)
+FORCED_MOST, FORCED_SPEED, WALL, TICKS, LATCHED, MOVED, SILENT, JERK, JERKY = range(8, COLUMNS)
+
+# the first tick of a run that left the acceleration limit: enough to ask whether it had to
+CASE = np.dtype(
+    [
+        ("J", float, (6, 6)),
+        ("low", float, (6,)),
+        ("high", float, (6,)),
+        ("V_prev", float, (6,)),
+        ("reach", float, (2,)),  # m/s and rad/s that the limits allow in this tick
+        ("caps", float, (2,)),  # m/s, rad/s
+        ("status", np.int64),
+        ("hard", float),
+    ]
+)
 
 
 def legal_params(rng: np.random.Generator, arms: int, variants: int, rate: float) -> np.ndarray:
@@ -59,12 +75,20 @@ def legal_params(rng: np.random.Generator, arms: int, variants: int, rate: float
             "limits.joint_acceleration": weak.tolist(),
             "limits.joint_margin": float(rng.choice([0.0, 0.0873, 0.3])),
             "admittance.frame": str(rng.choice(["probe", "base"])),
-            "admittance.integrator": "exact",
+            "admittance.integrator": str(rng.choice(["exact", "rk4", "semi_implicit_euler"])),
             "admittance.engage_seconds": float(rng.choice([0.0, 0.1, 1.0])),
         }
-        configs = [ua.Config.from_dict(fixed | _random_values(rng, rate)) for _ in range(variants)]
+        configs = [_legal(fixed | _random_values(rng, rate)) for _ in range(variants)]
         rows.append(np.concatenate([pack(config, model) for config in configs]))
     return np.stack(rows)
+
+
+def _legal(values: dict[str, object]) -> ua.Config:
+    """With the exact integrator where another one would not be stable."""
+    try:
+        return ua.Config.from_dict(values)
+    except ua.ConfigError:
+        return ua.Config.from_dict(values | {"admittance.integrator": "exact"})
 
 
 def _random_values(rng: np.random.Generator, rate: float) -> dict[str, object]:
@@ -108,34 +132,36 @@ def _rotation(rng: np.random.Generator) -> np.ndarray:
     return Q * np.linalg.det(Q)
 
 
-def random_runs(params: np.ndarray, scene: Scene, runs: int, ticks: int, seed: int) -> np.ndarray:
-    """One row of peaks for each run (see the columns above)."""
-    peaks = np.zeros((runs, COLUMNS))
+def random_runs(
+    params: np.ndarray, scene: Scene, runs: int, ticks: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """One row of peaks for each run (see the columns above), and its case."""
+    peaks, cases = np.zeros((runs, COLUMNS)), np.zeros(runs, CASE)
     lanes = [range(k, min(runs, k + 200)) for k in range(0, runs, 200)]
 
     def lane(part: range, ticks: int = ticks) -> None:
         records = (layout.new_state(), layout.new_inputs(), layout.new_outputs())
-        _lane(params, scene, part[0], part[-1] + 1, ticks, seed, peaks, np.zeros(1, layout.PARAMS),
-              *records, layout.new_state())  # fmt: skip
+        _lane(params, scene, part[0], part[-1] + 1, ticks, seed, peaks, cases,
+              np.zeros(1, layout.PARAMS), *records, layout.new_state())  # fmt: skip
 
     lane(range(1), 0)  # compile before the threads start
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lane, lanes))
-    return peaks
+    return peaks, cases
 
 
 @jit(entry=True)
-def _lane(params, scene, first, last, ticks, seed, peaks, P, S, inputs, outputs, blank):
+def _lane(params, scene, first, last, ticks, seed, peaks, cases, P, S, inputs, outputs, blank):
     for r in range(first, last):
         np.random.seed(seed + r)
         row = params[np.random.randint(params.shape[0])]
         P[0] = row[np.random.randint(row.shape[0])]
         S[0] = blank[0]
-        _run(row, scene, ticks, peaks[r], P, S, inputs, outputs)
+        _run(row, scene, ticks, peaks[r], cases[r], P, S, inputs, outputs)
 
 
 @njit(nogil=True)
-def _run(row, scene, ticks, peak, P, S, inputs, outputs):
+def _run(row, scene, ticks, peak, case, P, S, inputs, outputs):
     p, s, i, o = P[0], S[0], inputs[0], outputs[0]
     p.period = scene.period
     q, qd, V, J, frames = (
@@ -157,7 +183,8 @@ def _run(row, scene, ticks, peak, P, S, inputs, outputs):
     s.q[:] = q
     i.stop, i.goal_count = 0, 0
     push, strength = np.zeros(6), math.exp(np.random.uniform(0.0, math.log(3000.0)))
-    latched = False
+    A = np.zeros(6)
+    latched = free = False
     for _ in range(ticks):
         # an arm that follows its commands, while dt passes
         dt = _random_time(i, scene)
@@ -171,8 +198,10 @@ def _run(row, scene, ticks, peak, P, S, inputs, outputs):
             peak[WALL] = max(peak[WALL], beyond)
             peak[MOVED] += abs(p_WP[n] - before[n])
         _random_inputs(s, i, q, push, strength, p_WP)
-        if scene.changes and np.random.random() < 0.01:
+        changed = scene.changes and np.random.random() < 0.01
+        if changed:
             _change(p, row[np.random.randint(row.shape[0])])
+            _move_walls(p, p_WP, qd, V)
         step(p, s, i, o)
         # what the oracle sees
         peak[TICKS] += 1
@@ -187,20 +216,24 @@ def _run(row, scene, ticks, peak, P, S, inputs, outputs):
             for n in range(6):
                 peak[LATCHED] = max(peak[LATCHED], abs(o.qd[n]))
         latched = s.mode == STOPPED and s.at_rest == 1
-        dv = dw = speed = turn = speed_prev = turn_prev = 0.0
+        dv = dw = speed = turn = speed_prev = turn_prev = jerk = angular_jerk = 0.0
+        V_prev = V.copy()
         for n in range(6):
             t = 0.0
             for m in range(6):
                 t += J[n, m] * o.qd[m]
+            a = (t - V[n]) / dt
             if n < 3:
                 dv += (t - V[n]) ** 2
                 speed += t * t
                 speed_prev += V[n] * V[n]
+                jerk += (a - A[n]) ** 2
             else:
                 dw += (t - V[n]) ** 2
                 turn += t * t
                 turn_prev += V[n] * V[n]
-            V[n] = t
+                angular_jerk += (a - A[n]) ** 2
+            V[n], A[n] = t, a
         fast = math.sqrt(speed) / max(p.v_max, math.sqrt(speed_prev))
         spin = math.sqrt(turn) / max(p.w_max, math.sqrt(turn_prev))
         forced = o.status & FORCED
@@ -209,29 +242,51 @@ def _run(row, scene, ticks, peak, P, S, inputs, outputs):
         else:
             peak[SPEED], peak[TURN] = max(peak[SPEED], fast), max(peak[TURN], spin)
         hard = max(math.sqrt(dv) / (p.a_max * dt), math.sqrt(dw) / (p.alpha_max * dt))
-        if forced:
-            peak[FORCED_TICKS] += hard > 1.0 + 1e-5
-            if hard > 1.0 + 1e-5 and not _explained(p, s, o, qd, dt):
-                peak[UNEXPLAINED] += 1
+        if hard > 1.0 + 1e-5:
+            peak[FORCED_TICKS] += 1
             peak[FORCED_MOST] = max(peak[FORCED_MOST], hard)
-        else:
+            if not (o.status & BEYOND and o.status & HELD & ~BEYOND):
+                peak[SILENT] += 1
+            if case.hard == 0.0:
+                case.J[:], case.low[:], case.high[:], case.V_prev[:] = J, s.low, s.high, V_prev
+                case.reach[0], case.reach[1] = p.a_max * dt, p.alpha_max * dt
+                case.caps[0], case.caps[1] = s.v_cap, s.w_cap
+                case.status, case.hard = o.status, hard
+        elif not forced:
             peak[FREE] = max(peak[FREE], hard)
+        # the jerk limit is kept where nothing more important interferes, in steady time
+        was_free, free = free, not (o.status & HELD or changed)
+        if p.jerk_max > 0.0 and was_free and free and scene.timing == STEADY:
+            rough = max(
+                math.sqrt(jerk) / (p.jerk_max * dt),
+                math.sqrt(angular_jerk) / (p.angular_jerk_max * dt),
+            )
+            peak[JERK] = max(peak[JERK], rough)
+            peak[JERKY] += rough > 1.0 + 1e-6
         qd[:] = o.qd
 
 
 @njit
-def _explained(p, s, o, qd, dt):
-    """Whether a singularity is near or a joint at a bound: by the numbers, not by the status."""
-    if s.sigma < p.singularity_threshold:
-        return True
+def _move_walls(p, p_WP, qd, V):
+    """Put walls somewhere else, but no nearer than the arm can stop before them."""
+    time = total = 0.0
     for n in range(6):
-        if abs(o.qd[n] - qd[n]) >= 0.999 * p.qdd_max[n] * dt:
-            return True
-        if abs(o.qd[n]) >= 0.999 * p.qd_max[n]:
-            return True
-        if o.qd[n] >= s.high[n] - 1e-9 or o.qd[n] <= s.low[n] + 1e-9:
-            return True
-    return False
+        time = max(time, abs(qd[n]) / p.qdd_max[n])
+        total += abs(qd[n])
+    time = max(
+        time,
+        2.0 * math.sqrt(V[0] ** 2 + V[1] ** 2 + V[2] ** 2) / p.a_max,
+        2.0 * math.sqrt(V[3] ** 2 + V[4] ** 2 + V[5] ** 2) / p.alpha_max,
+    )
+    time += 0.5
+    for n in range(3):
+        if np.random.random() < 0.5:
+            room = abs(V[n]) * time + 0.5 * total * total * p.reach * time * time
+            room += np.random.random() * 0.2
+            if V[n] > 0.0:
+                p.workspace_max[n] = p_WP[n] + room
+            else:
+                p.workspace_min[n] = p_WP[n] - room
 
 
 @njit
@@ -302,7 +357,7 @@ def _random_time(i, scene):
 
 @njit
 def _change(p, other):
-    """Take over what may change while running. The walls stay: see the controller's own tests."""
+    """Take over what may change while running."""
     p.generation += 1
     p.mass[:], p.damping[:], p.stiffness[:] = other.mass, other.damping, other.stiffness
     p.enabled[:] = other.enabled

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import daqp
 import numpy as np
 import pytest
 
 from tests import sweep
 from tests.sweep import JITTERED, STEADY, WILD, Scene, legal_params, random_runs
+from ur_admittance.kernel import bits
 
 RUNS = 100_000
+NAMES_A_JOINT = sweep.JOINT_BITS | bits.BEYOND_ACCELERATION
 
+# how to run; its share of the runs; the share of ticks that may leave the acceleration limit
 SCENES = {
-    "500 Hz": (Scene(0.002, STEADY, False), 0.30),
-    "500 Hz, jittered dt": (Scene(0.002, JITTERED, False), 0.25),
-    "100 Hz, jittered dt": (Scene(0.01, JITTERED, False), 0.15),
-    "20 Hz, any dt in (0, 0.1] s": (Scene(0.05, WILD, False), 0.10),
-    "500 Hz, parameters changed in flight": (Scene(0.002, JITTERED, True), 0.20),
+    "500 Hz": (Scene(0.002, STEADY, False), 0.30, 0.0003),
+    "500 Hz, jittered dt": (Scene(0.002, JITTERED, False), 0.25, 0.0003),
+    "100 Hz, jittered dt": (Scene(0.01, JITTERED, False), 0.15, 0.0003),
+    "20 Hz, any dt in (0, 0.1] s": (Scene(0.05, WILD, False), 0.10, 0.0003),
+    # lowered in flight, the acceleration limit may be one that nothing can keep any more
+    "500 Hz, parameters changed in flight": (Scene(0.002, JITTERED, True), 0.20, 0.01),
 }
 
 
-def hold_to_limits(name: str, runs: int, seed: int, ticks: int = 150) -> np.ndarray:
-    scene, _ = SCENES[name]
+def hold_to_limits(name: str, runs: int, seed: int, ticks: int = 150) -> None:
+    scene, _, share = SCENES[name]
     rng = np.random.default_rng(seed)
     params = legal_params(rng, arms=24, variants=12, rate=1 / scene.period)
-    peaks = random_runs(params, scene, runs, ticks, seed)
+    peaks, cases = random_runs(params, scene, runs, ticks, seed)
     most = peaks.max(axis=0)
     assert most[sweep.NOT_FINITE] == 0
     assert most[sweep.QD] <= 1 + 1e-9, "a joint went faster than it may"
@@ -32,17 +37,49 @@ def hold_to_limits(name: str, runs: int, seed: int, ticks: int = 150) -> np.ndar
     assert most[sweep.WALL] <= 1e-4, "the tool crossed a wall by more than 0.1 mm"
     assert most[sweep.SPEED] <= 1 + 2e-6, "the tool went faster than it may"
     assert most[sweep.TURN] <= 1 + 2e-6, "the tool turned faster than it may"
-    assert most[sweep.FREE] <= 1 + 2e-6, "acceleration beyond its limit, and the status is silent"
-    # The kernel sets a joint bit wherever it left the acceleration limit, so the line above cannot
-    # tell whether a joint was really in the way. This can, and such ticks are not none.
-    share = peaks[:, sweep.UNEXPLAINED].sum() / peaks[:, sweep.TICKS].sum()
-    assert share <= 0.005, "acceleration beyond its limit with neither joint bound nor singularity"
+    assert most[sweep.SILENT] == 0, "acceleration beyond its limit, and the status is silent"
+    left = peaks[:, sweep.FORCED_TICKS].sum() / peaks[:, sweep.TICKS].sum()
+    print(
+        f"\n{name}: {left:.4%} of {runs * ticks} ticks left the acceleration limit, at most "
+        f"{most[sweep.FORCED_MOST]:.1f} times; wall {1000 * most[sweep.WALL]:.3f} mm"
+    )
+    assert left <= share, f"{left:.3%} of the ticks left the acceleration limit"
+    if not scene.changes:
+        hold_to_reasons(cases[cases["hard"] > 0])
+    assert peaks[:, sweep.JERKY].sum() <= 0.002 * peaks[:, sweep.TICKS].sum(), "jerk"
     assert most[sweep.LATCHED] == 0, "the arm moved after a latched stop"
     assert peaks[:, sweep.TICKS].sum() == runs * ticks
     assert np.mean(peaks[:, sweep.MOVED] > 1e-3) > 0.5, (
         "the sweep must move the arm to mean anything"
     )
-    return peaks
+
+
+def hold_to_reasons(cases: np.ndarray) -> None:
+    """Where the status names nothing but joint bounds, no joint rates would have kept the limit."""
+    joints = [case for case in cases if not case["status"] & sweep.HELD & ~NAMES_A_JOINT]
+    avoidable = sum(some_rates_keep_the_limit(case) for case in joints)
+    assert avoidable == 0, f"{avoidable} of {len(joints)} were avoidable"
+
+
+def some_rates_keep_the_limit(case: np.void, rounds: int = 200) -> bool:
+    """Whether joint rates inside the bounds exist that keep the limits of speed and acceleration,
+    by alternating projections: onto what the joints can do (daqp), and onto what the limits allow.
+    """
+    J, V, reach = case["J"], case["V_prev"], case["reach"]
+    H, aim = J.T @ J + 1e-12 * np.eye(6), V.copy()
+    for _ in range(rounds):
+        high, low = case["high"].copy(), case["low"].copy()
+        qd = daqp.solve(H, -J.T @ aim, np.zeros((0, 6)), high, low, np.zeros(6, np.int32))[0]
+        too_hard, too_fast = sizes(J @ qd - V) / reach, sizes(J @ qd) / case["caps"]
+        if max(too_hard.max(), too_fast.max()) <= 1 + 1e-6:
+            return True
+        aim = V + (J @ qd - V) / np.repeat(np.maximum(too_hard, 1.0), 3)
+        aim = aim / np.repeat(np.maximum(sizes(aim) / case["caps"], 1.0), 3)
+    return False
+
+
+def sizes(twist: np.ndarray) -> np.ndarray:
+    return np.array([np.linalg.norm(twist[:3]), np.linalg.norm(twist[3:])])
 
 
 @pytest.mark.slow

@@ -166,12 +166,11 @@ class Floor {
         if (norm(f) > p.max_force || norm(t) > p.max_torque) status |= OVER_FORCE;
         put(F_S_comp, f), put(F_S_comp + 3, t);
         for (int n = 0; n < 6; ++n) F_S_filt[n] += p.filter_gain * (F_S_comp[n] - F_S_filt[n]);
-        f = deadband(vec(F_S_filt), p.deadband_force);
-        t = deadband(vec(F_S_filt + 3), p.deadband_torque);
-        put(F_S, f), put(F_S + 3, t);
-        f = turn(p.R_PS, f);
-        t = turn(p.R_PS, t) + cross(vec(p.p_PS), f);
+        f = turn(p.R_PS, vec(F_S_filt));
+        t = deadband(turn(p.R_PS, vec(F_S_filt + 3)) + cross(vec(p.p_PS), f), p.deadband_torque);
+        f = deadband(f, p.deadband_force);
         put(F_P, f), put(F_P + 3, t);
+        put(F_S, turn_back(p.R_PS, f)), put(F_S + 3, turn_back(p.R_PS, t - cross(vec(p.p_PS), f)));
     }
 
     // The exact step of M a + D v + K x = F in the axes of D, and the pose it commands.

@@ -106,9 +106,10 @@ class Kdl {
         F_comp.tail<3>() -= vec(p.payload_com).cross(weight);
         if (F_comp.head<3>().norm() > p.max_force || F_comp.tail<3>().norm() > p.max_torque) status |= OVER_FORCE;
         F_filt += p.filter_gain * (F_comp - F_filt);
-        F_S << deadband(F_filt.head<3>(), p.deadband_force), deadband(F_filt.tail<3>(), p.deadband_torque);
-        const Vector3d f = R_PS * F_S.head<3>();
-        F_P << f, R_PS * F_S.tail<3>() + vec(p.p_PS).cross(f);
+        const Vector3d all = R_PS * F_filt.head<3>(), f = deadband(all, p.deadband_force);
+        const Vector3d t = deadband(R_PS * F_filt.tail<3>() + vec(p.p_PS).cross(all), p.deadband_torque);
+        F_P << f, t;
+        F_S << R_PS.transpose() * f, R_PS.transpose() * (t - vec(p.p_PS).cross(f));
     }
 
     void law() {

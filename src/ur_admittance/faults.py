@@ -69,6 +69,12 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "lead_limit", "limit", "the commanded pose waits for the arm", "see what holds the arm back"
     ),
+    Fault(
+        "stopping_distance",
+        "limit",
+        "the joints slow down while they can still stop before a wall, their end or a speed limit",
+        "none needed",
+    ),
     Fault("wrench_saturated", "limit", "the wrench was cut to its configured maximum", "push less"),
     # warnings
     Fault(

@@ -241,6 +241,9 @@ PROVOKED: dict[str, Callable[[], Loop]] = {
     "singularity": straight_wrist,
     "beyond_acceleration": hurried,
     "lead_limit": blocked_arm,
+    "stopping_distance": lambda: push(
+        {"limits.joint_acceleration": 0.5, "limits.workspace_max": [10, 10, 0.55]}, UP
+    ),
     "wrench_saturated": lambda: push({}, 10 * UP),
     "wrench_not_finite": broken_sensor(2),
     "wrench_spike": spiked,

@@ -275,7 +275,7 @@ def test_a_live_change_of_the_filter_takes_effect_at_the_next_tick() -> None:
 
 def after_deadband(wrench: Any, **changes: Any) -> np.ndarray:
     controller = controller_of(free_config(**changes))
-    return controller.update(arm().home, np.asarray(wrench, float), 0.002)["F_S"].copy()
+    return controller.update(arm().home, np.asarray(wrench, float), 0.002)["F_P"].copy()
 
 
 SOFT = {"admittance.deadband_force": 2.0, "admittance.deadband_torque": 0.5}
@@ -314,6 +314,23 @@ def test_force_and_torque_have_their_own_deadbands() -> None:
     np.testing.assert_allclose(after_deadband(wrench, **SOFT), [0, 0, 0, 0.1, 0, 0], atol=1e-12)
     wrench = [2.1, 0, 0, 0.4, 0, 0]
     np.testing.assert_allclose(after_deadband(wrench, **SOFT), [0.1, 0, 0, 0, 0, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [SOFT, HARD], ids=["soft", "hard"])
+def test_a_pure_force_or_torque_at_the_probe_stays_pure_wherever_the_sensor_is(kind) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        model = RobotModel.ur("ur5e", X_EP=random_pose(rng), X_ES=random_pose(rng))
+        controller = controller_of(Config.from_dict({**kind, "safety.max_torque": 1e3}), model)
+        X_SP = np.linalg.inv(model.X_ES) @ model.X_EP
+        for pure in (np.r_[rng.normal(0, 20, 3), 0, 0, 0], np.r_[0, 0, 0, rng.normal(0, 5, 3)]):
+            controller.activate(model.home)
+            out = controller.update(model.home, pin.SE3(X_SP).act(pin.Force(pure)).vector, 0.002)
+            kept = out["F_P"] @ pure / (pure @ pure)
+            assert 0 <= kept <= 1 + 1e-12
+            np.testing.assert_allclose(out["F_P"], kept * pure, atol=1e-12)
+            again = pin.SE3(X_SP).actInv(pin.Force(np.array(out["F_S"]))).vector
+            np.testing.assert_allclose(again, out["F_P"], atol=1e-12)
 
 
 def test_the_motion_threshold_sets_both_deadbands() -> None:

@@ -92,7 +92,7 @@ def cache_directory() -> Path:
     nobody else can write to serves until the process ends.
     """
     try:
-        folder = _cache_root() / f"kernel-{_source_digest()}"
+        folder = _cache_root() / f"kernel-{source_digest()}"
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -110,7 +110,7 @@ def _cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ur-admittance"
 
 
-def _source_digest() -> str:
+def source_digest() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.name.encode())

@@ -18,11 +18,12 @@ from ur_admittance.kernel import bits
 from ur_admittance.kernel.box import solve_box
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.jacobian import invert_jacobian
-from ur_admittance.kernel.limiter import clip_to_walls, last_inside
+from ur_admittance.kernel.limiter import clip_to_walls
 from ur_admittance.kernel.spatial import (
     add,
     angular,
     braking_speed,
+    last_inside,
     linear,
     norm,
     saturate,
@@ -31,9 +32,9 @@ from ur_admittance.kernel.spatial import (
     set_linear,
     sub,
 )
-from ur_admittance.kernel.viability import keep_able_to_stop, real_motion
+from ur_admittance.kernel.viability import keep_able_to_stop, real_motion, too_hard
 
-_ROUNDS = 4
+_ROUNDS = 12
 _TIE = 1e-9
 
 
@@ -51,12 +52,14 @@ def inverse_kinematics(p, s):
                 t += s.J_inverse[n, m] * s.V_lim[m]
             s.qd[n] = t
             inside = inside and s.low[n] <= t and t <= s.high[n]
-        if inside and not too_hard(p, s, s.V_lim):
+        if inside and not too_hard(p, s, linear(s.V_lim), angular(s.V_lim)):
             for n in range(6):
                 s.V_cmd[n] = s.V_lim[n]
-            if not (s.near_wall and meets_wall(p, s)):
+            if s.near_wall and meets_wall(p, s):
+                s.status |= bits.WORKSPACE_LIMIT
+            else:
                 if keep_able_to_stop(p, s):
-                    s.status |= bits.JOINT_ACCELERATION_LIMIT
+                    s.status |= bits.STOPPING_DISTANCE
                     report_bounds(p, s)
                 return True
     damping = 0.0
@@ -72,11 +75,15 @@ def inverse_kinematics(p, s):
         if not solve_box(s):
             return False
         real_motion(s)
-        if keeps_limits(p, s) or (k == 0 and not singular and towards_safe(p, s)):
+        if keeps_limits(p, s):
             break
+        if k == 0:
+            if back_inside(p, s, singular):
+                break
+            s.status |= bits.JOINT_ACCELERATION_LIMIT  # nothing the joints can do is gentle enough
     slow_down(s)
     if keep_able_to_stop(p, s):
-        s.status |= bits.JOINT_ACCELERATION_LIMIT
+        s.status |= bits.STOPPING_DISTANCE
     report_bounds(p, s)
     return True
 
@@ -143,10 +150,20 @@ def keeps_limits(p, s):
 
 
 @jit
-def towards_safe(p, s):
-    """Go back towards `V_safe`, if the joints can do that, until the Cartesian limits are kept.
+def back_inside(p, s, singular):
+    """Go back from `qd` towards joint rates that keep the acceleration limits, as far as needed.
+    Returns False, with nothing changed, if none were found.
+    """
+    if not singular and braked_rates(s) and blend(p, s):
+        return True
+    steady_rates(s)
+    return blend(p, s) or (steadiest_rates(s) and blend(p, s))
 
-    Both ends are inside the joint bounds, and so is everything between them.
+
+@jit
+def braked_rates(s):
+    """`start`: joint rates for `V_safe`, the last motion as far as walls and speed allow. Returns
+    whether the joints can do that.
     """
     for n in range(6):
         t = 0.0
@@ -154,10 +171,49 @@ def towards_safe(p, s):
             t += s.J_inverse[n, m] * s.V_safe[m]
         if not (t >= s.low[n] and t <= s.high[n]):
             return False
-        s.row[n] = t
-    if too_hard(p, s, s.V_safe):
+        s.start[n] = t
+    return True
+
+
+@jit
+def steady_rates(s):
+    """`start`: the joint rates of the last tick, slowed together where the speed limits ask for it,
+    inside the joint bounds.
+    """
+    v, w = motion_of(s, s.qd_prev)
+    k = 1.0
+    if norm(v) > s.v_cap:
+        k = s.v_cap / norm(v)
+    if norm(w) > s.w_cap:
+        k = min(k, s.w_cap / norm(w))
+    for n in range(6):
+        s.start[n] = min(max(k * s.qd_prev[n], s.low[n]), s.high[n])
+
+
+@jit
+def steadiest_rates(s):
+    """`start`: the joint rates inside the bounds that change the tool's motion least."""
+    for n in range(6):
+        s.start[n] = s.qd[n]
+        s.V_aim[n] = s.V_safe[n]
+    normal_matrix(s, 0.0)
+    aim(s)
+    found = solve_box(s)
+    for n in range(6):
+        t = s.start[n]
+        s.start[n] = s.qd[n]
+        s.qd[n] = t
+    return found
+
+
+@jit
+def blend(p, s):
+    """From `start` towards `qd` as far as the Cartesian limits are kept. Returns False, with
+    nothing changed, if `start` itself is too hard or too fast.
+    """
+    v, w = motion_of(s, s.start)
+    if too_hard(p, s, v, w) or norm(v) > s.v_cap + _TIE or norm(w) > s.w_cap + _TIE:
         return False
-    v, w = linear(s.V_safe), angular(s.V_safe)
     dv, dw = sub(linear(s.V_cmd), v), sub(angular(s.V_cmd), w)
     k = last_inside(v, dv, linear(s.V_prev), p.a_max * s.dt)
     k = min(k, last_inside(v, dv, (0.0, 0.0, 0.0), s.v_cap))
@@ -170,9 +226,19 @@ def towards_safe(p, s):
             elif dv[n] < 0.0:
                 k = min(k, max(0.0, (s.wall_low[n] - v[n]) / dv[n]))
     for n in range(6):
-        s.qd[n] = s.row[n] + k * (s.qd[n] - s.row[n])
+        s.qd[n] = s.start[n] + k * (s.qd[n] - s.start[n])
     real_motion(s)
     return True
+
+
+@jit
+def motion_of(s, qd):
+    """J qd, linear and angular."""
+    v, w = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for n in range(6):
+        v = add(v, scale((s.J[0, n], s.J[1, n], s.J[2, n]), qd[n]))
+        w = add(w, scale((s.J[3, n], s.J[4, n], s.J[5, n]), qd[n]))
+    return v, w
 
 
 @jit
@@ -247,16 +313,5 @@ def report_bounds(p, s):
             s.status |= bits.JOINT_VELOCITY_LIMIT
         else:
             s.status |= bits.JOINT_POSITION_LIMIT
-    if too_hard(p, s, s.V_cmd):
+    if too_hard(p, s, linear(s.V_cmd), angular(s.V_cmd)):
         s.status |= bits.BEYOND_ACCELERATION
-        if not s.status & bits.SINGULARITY:
-            s.status |= bits.JOINT_ACCELERATION_LIMIT
-
-
-@jit
-def too_hard(p, s, V):
-    """Whether V is further from the last motion than the acceleration limits allow."""
-    dv = norm(sub(linear(V), linear(s.V_prev)))
-    dw = norm(sub(angular(V), angular(s.V_prev)))
-    slack = 1.0 + 1e-6
-    return not (dv <= p.a_max * s.dt * slack and dw <= p.alpha_max * s.dt * slack)

@@ -137,8 +137,8 @@ STATE = _record(
         ("torque", _FLOAT),  # Nm
         ("F_S_comp", _FLOAT, (6,)),  # bias, gravity, inertia taken off
         ("F_S_filt", _FLOAT, (6,)),
-        ("F_S", _FLOAT, (6,)),  # after the deadband
-        ("F_P", _FLOAT, (6,)),
+        ("F_S", _FLOAT, (6,)),  # F_P, moved back to S
+        ("F_P", _FLOAT, (6,)),  # at P, after the deadband
         ("F_law", _FLOAT, (6,)),  # at P, in the law's axes
         ("filter_dt", _FLOAT),
         ("filter_gain", _FLOAT),
@@ -199,6 +199,7 @@ STATE = _record(
         ("high", _FLOAT, (6,)),
         ("factor", _FLOAT, (6, 6)),
         ("row", _FLOAT, (6,)),
+        ("start", _FLOAT, (6,)),  # joint rates inside the limits, to go back to
         ("pinned", _INT, (6,)),
         ("ik_failures", _INT),
         ("at_rest", _INT),
@@ -239,7 +240,7 @@ OUTPUTS = _record(
         ("wrench", _FLOAT, (6,)),  # as it came, in S
         ("F_S_comp", _FLOAT, (6,)),  # without bias and weight
         ("F_S_filt", _FLOAT, (6,)),  # low-passed
-        ("F_S", _FLOAT, (6,)),  # after the deadband
+        ("F_S", _FLOAT, (6,)),  # after the deadband, which acts at P
         ("F_P", _FLOAT, (6,)),  # at the probe, in P axes
         ("engagement", _FLOAT),  # of the stiffness, 0 .. 1
         ("sigma", _FLOAT),  # 1 / |J^-1|, small near a singularity

@@ -17,6 +17,7 @@ from ur_admittance.kernel.spatial import (
     angular,
     braking_speed,
     dot,
+    last_inside,
     linear,
     norm,
     saturate,
@@ -25,7 +26,7 @@ from ur_admittance.kernel.spatial import (
     set_linear,
     sub,
 )
-from ur_admittance.kernel.viability import WALL_SLACK, bias_acceleration, stopping_time
+from ur_admittance.kernel.viability import WALL_SLACK, bias_acceleration, gentle_stopping_time
 
 UNBOUNDED = 1e9
 _SHARE = 0.577  # of the acceleration, per axis: three walls at once then still fit in the limit
@@ -73,7 +74,11 @@ def safe_start(s, last, v_max, reach, boxed):
     Returns it and the speed cap: `v_max`, or what is left when a speed above it (the limit was
     lowered) is reduced as fast as the acceleration limit lets us.
     """
-    start = clip_to_walls(s, last) if boxed else last
+    start = last
+    if boxed:
+        start = clip_to_walls(s, last)
+        if start != last:
+            s.status |= bits.WORKSPACE_LIMIT
     n = norm(start)
     if n <= v_max:
         return start, v_max
@@ -112,23 +117,6 @@ def step_inside(s, wish, last, accel, v_max, a_max, jerk_max, boxed):
 
 
 @jit
-def last_inside(start, along, centre, radius):
-    """The largest k in 0 .. 1 with `|start + k along - centre| <= radius`; 0 if even the start is
-    outside.
-    """
-    u = sub(start, centre)
-    a, b, c = dot(along, along), dot(u, along), dot(u, u) - radius * radius
-    if a + 2.0 * b + c <= 0.0 or a == 0.0:
-        return 1.0
-    if c >= 0.0 and b >= 0.0:
-        return 0.0
-    root = b * b - a * c
-    if root <= 0.0:
-        return 0.0
-    return min(1.0, max(0.0, (math.sqrt(root) - b) / a))
-
-
-@jit
 def first_inside(direction, centre, radius, smallest, largest):
     """The smallest length between the two with `|length direction - centre| <= radius`; else the
     largest.
@@ -159,7 +147,7 @@ def walls(p, s):
     s.near_wall = 0
     fastest = max(p.v_max, norm(linear(s.V_prev)))
     a = _SHARE * p.a_max
-    time = stopping_time(p, s.qd_prev)
+    time = gentle_stopping_time(p, s.qd_prev, linear(s.V_prev), angular(s.V_prev))
     tau = s.hold + 0.5 * time
     far = 2.0 * fastest * (tau + fastest / (2.0 * a)) + 2.0 * WALL_SLACK
     for n in range(3):

@@ -241,3 +241,20 @@ def braking_speed(distance, deceleration, dt):
     if not distance > 0.0:
         return 0.0
     return 2.0 * distance / (dt + math.sqrt(dt * dt + 2.0 * distance / deceleration))
+
+
+@jit
+def last_inside(start, along, centre, radius):
+    """The largest k in 0 .. 1 with `|start + k along - centre| <= radius`; 0 if even the start is
+    outside.
+    """
+    u = sub(start, centre)
+    a, b, c = dot(along, along), dot(u, along), dot(u, u) - radius * radius
+    if a + 2.0 * b + c <= 0.0 or a == 0.0:
+        return 1.0
+    if c >= 0.0 and b >= 0.0:
+        return 0.0
+    root = b * b - a * c
+    if root <= 0.0:
+        return 0.0
+    return min(1.0, max(0.0, (math.sqrt(root) - b) / a))

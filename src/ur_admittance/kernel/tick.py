@@ -175,9 +175,12 @@ def to_joints(p, s):
             s.at_rest = 0
         # At a singularity the limiter goes on from what it allowed, else the arm could never leave
         # one.
-        v = s.V_lim[n] if s.status & bits.SINGULARITY else s.V_cmd[n]
-        s.A_mem[n] = (v - s.V_mem[n]) / s.dt
-        s.V_mem[n] = v
+        if s.status & bits.SINGULARITY:
+            s.A_mem[n] = (s.V_lim[n] - s.V_mem[n]) / s.dt
+            s.V_mem[n] = s.V_lim[n]
+        else:
+            s.A_mem[n] = (s.V_cmd[n] - s.V_prev[n]) / s.dt
+            s.V_mem[n] = s.V_cmd[n]
         s.V_prev[n] = s.V_cmd[n]
         s.qd_prev[n] = s.qd[n]
 

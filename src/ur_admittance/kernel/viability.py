@@ -6,6 +6,9 @@ are accepted only if the joints, the tool point and the tool's speed stay inside
 that line. Slowing down together keeps the arm on the line, so whatever happens next, a way to stop
 that was found good one tick ago is still there to fall back on.
 
+That stop may be far harder than the tool's acceleration limits. So that it is hardly ever needed,
+the arm is held back earlier, while a gentle stop, inside those limits, can still end in time.
+
 Along the line the tool moves by `v tau + c tau^2 / 2`, give or take `b tau^3 / 6`: v = J qd and c =
 dJ/dt qd are exact, b bounds the third derivative.
 """
@@ -13,36 +16,118 @@ dJ/dt qd are exact, b bounds the third derivative.
 from __future__ import annotations
 
 from ur_admittance.kernel.compile import jit
-from ur_admittance.kernel.spatial import add, angular, cross, linear, norm, scale
+from ur_admittance.kernel.spatial import (
+    add,
+    angular,
+    cross,
+    last_inside,
+    linear,
+    norm,
+    saturate,
+    scale,
+    set_angular,
+    set_linear,
+    sub,
+)
 
 WALL_SLACK = 5e-5  # m, how far beyond a wall the line may end
 _JOINT_SLACK = 1e-9  # rad
 _TRIALS = 5
+_SLACK = 1.0 + 1e-6
+_GENTLE = 0.7  # of the acceleration limits; the rest is for the curve of the way
 
 
 @jit
 def keep_able_to_stop(p, s):
-    """Blend `qd` with slowing down together until the arm can stop in time. Returns whether it had
-    to.
+    """Hold `qd` back until the arm can stop in time. Returns whether it had to.
+
+    First towards slowing down inside the tool's acceleration limits, as long as a stop inside them
+    is possible; when it is not, towards slowing down as hard as the joints can.
     """
-    if can_stop(p, s):
+    if can_stop(p, s, True):
         return False
     for n in range(6):
         s.row[n] = s.qd[n]
-    slow_together(p, s)
+    if slow_inside_limits(p, s, True):
+        as_near_as_possible(p, s, True)
+        return True
+    if slow_inside_limits(p, s, False):
+        return True
     for n in range(6):
-        s.row[n] -= s.qd[n]  # from slowing down to the wish
+        s.qd[n] = s.row[n]
+    real_motion(s)
+    if can_stop(p, s, False):
+        return False
+    slow_together(p, s)
+    as_near_as_possible(p, s, False)
+    return True
+
+
+@jit
+def slow_inside_limits(p, s, gently):
+    """`qd`: slower, inside the acceleration limits, and able to stop in time. Returns whether there
+    is such a thing.
+    """
+    if s.sigma >= p.singularity_threshold and slow_straight(p, s) and can_stop(p, s, gently):
+        return True
+    slow_gently(p, s)
+    return not too_hard(p, s, linear(s.V_cmd), angular(s.V_cmd)) and can_stop(p, s, gently)
+
+
+@jit
+def as_near_as_possible(p, s, gently):
+    """From `qd`, a way of slowing down, towards the wish in `row` as far as the arm can still stop
+    in time.
+    """
+    for n in range(6):
+        s.row[n] -= s.qd[n]
     part = 0.5
     for _ in range(_TRIALS):
         for n in range(6):
             s.qd[n] += part * s.row[n]
         real_motion(s)
-        if not can_stop(p, s):
+        if not can_stop(p, s, gently):
             for n in range(6):
                 s.qd[n] -= part * s.row[n]
         part *= 0.5
     real_motion(s)
-    return True
+
+
+@jit
+def slow_straight(p, s):
+    """`qd`: the tool brakes as hard as its acceleration limits allow, without changing direction.
+    Returns whether the joints can do that.
+    """
+    v, w = linear(s.V_prev), angular(s.V_prev)
+    v = sub(v, saturate(v, p.a_max * s.dt))
+    w = sub(w, saturate(w, p.alpha_max * s.dt))
+    inside = True
+    for n in range(6):
+        t = s.J_inverse[n, 0] * v[0] + s.J_inverse[n, 1] * v[1] + s.J_inverse[n, 2] * v[2]
+        t += s.J_inverse[n, 3] * w[0] + s.J_inverse[n, 4] * w[1] + s.J_inverse[n, 5] * w[2]
+        s.qd[n] = t
+        inside = inside and s.low[n] <= t and t <= s.high[n]
+    set_linear(s.V_cmd, v)
+    set_angular(s.V_cmd, w)
+    return inside
+
+
+@jit
+def slow_gently(p, s):
+    """`qd`: all joints brake together, as hard as the tool's acceleration limits and the first of
+    the joints allow.
+    """
+    for n in range(6):
+        s.qd[n] = s.qd_prev[n]
+    real_motion(s)
+    v, w = linear(s.V_cmd), angular(s.V_cmd)
+    time = stopping_time(p, s.qd_prev)
+    k = min(1.0, s.dt / time) if time > 0.0 else 1.0
+    k = min(k, last_inside(v, scale(v, -1.0), linear(s.V_prev), p.a_max * s.dt))
+    k = min(k, last_inside(w, scale(w, -1.0), angular(s.V_prev), p.alpha_max * s.dt))
+    for n in range(6):
+        s.qd[n] = min(max((1.0 - k) * s.qd_prev[n], s.low[n]), s.high[n])
+    real_motion(s)
 
 
 @jit
@@ -75,12 +160,22 @@ def stopping_time(p, qd):
 
 
 @jit
-def can_stop(p, s):
+def gentle_stopping_time(p, qd, v, w):
+    """The same, if the tool's acceleration limits are to be kept too, s."""
+    time = stopping_time(p, qd)
+    return max(time, norm(v) / (_GENTLE * p.a_max), norm(w) / (_GENTLE * p.alpha_max))
+
+
+@jit
+def can_stop(p, s, gently):
     """Whether the joints, the walls and the speed limits are kept while slowing down together from
-    `qd`.
+    `qd`: as hard as the joints can or, gently, inside the tool's acceleration limits.
     """
     time = stopping_time(p, s.qd)
+    speed, turning = norm(linear(s.V_cmd)), norm(angular(s.V_cmd))
     tau = s.hold + 0.5 * time
+    if gently:
+        tau = s.hold + 0.5 * gentle_stopping_time(p, s.qd, linear(s.V_cmd), angular(s.V_cmd))
     total = 0.0
     for n in range(6):
         total += abs(s.qd[n])
@@ -92,7 +187,6 @@ def can_stop(p, s):
             return False
     if total == 0.0:
         return True
-    speed, turning = norm(linear(s.V_cmd)), norm(angular(s.V_cmd))
     bend, twist = total * total * p.reach, total * total
     third = total * bend
     plainly_slow = (
@@ -176,3 +270,10 @@ def bias_acceleration(s, qd):
         turn = add(turn, scale(z, qd[n]))
         c = add(c, scale(cross(turn, (s.J[0, n], s.J[1, n], s.J[2, n])), qd[n]))
     return c, cw
+
+
+@jit
+def too_hard(p, s, v, w):
+    """Whether v and w are further from the last motion than the acceleration limits allow."""
+    dv, dw = norm(sub(v, linear(s.V_prev))), norm(sub(w, angular(s.V_prev)))
+    return not (dv <= p.a_max * s.dt * _SLACK and dw <= p.alpha_max * s.dt * _SLACK)

@@ -1,6 +1,6 @@
 """Step 3: from what the sensor reports to the force the law feels.
 
-F_comp = F_sensor - bias - tool gravity (+ tool inertia)  ->  low-pass  ->  deadband  ->  at P
+F_comp = F_sensor - bias - tool gravity (+ tool inertia)  ->  low-pass  ->  at P  ->  deadband
 """
 
 from __future__ import annotations
@@ -95,14 +95,17 @@ def wrench(p, s):
     for n in range(6):
         s.F_S_filt[n] += s.filter_gain * (s.F_S_comp[n] - s.F_S_filt[n])
 
-    f = deadband(linear(s.F_S_filt), p.deadband_force, p.deadband_hard)
-    t = deadband(angular(s.F_S_filt), p.deadband_torque, p.deadband_hard)
-    set_linear(s.F_S, f)
-    set_angular(s.F_S, t)
-    f = turn(p.R_PS, f)
-    t = add(turn(p.R_PS, t), cross(linear(p.p_PS), f))
+    # The deadband acts at P. At S, a pure force at P is a force and a torque; each would lose
+    # another share of itself, and what is left would turn the tool.
+    lever = linear(p.p_PS)
+    f = turn(p.R_PS, linear(s.F_S_filt))
+    t = add(turn(p.R_PS, angular(s.F_S_filt)), cross(lever, f))
+    f = deadband(f, p.deadband_force, p.deadband_hard)
+    t = deadband(t, p.deadband_torque, p.deadband_hard)
     set_linear(s.F_P, f)
     set_angular(s.F_P, t)
+    set_linear(s.F_S, turn_back(p.R_PS, f))
+    set_angular(s.F_S, turn_back(p.R_PS, sub(t, cross(lever, f))))
 
 
 @jit
