@@ -995,3 +995,23 @@ def test_a_run_can_be_done_again_bit_for_bit() -> None:
             generation = recorded["inputs"]["generation"]
             second.set(changes[k])
         assert second.repeat(recorded).tobytes() == recorded.tobytes(), f"tick {k}"
+
+
+def test_every_rotation_of_a_desired_pose_is_understood() -> None:
+    rng = np.random.default_rng(6)
+    controller = controller_of(Config())
+    near_half_turns = rng.normal(size=(50, 3)) * 10.0 ** -rng.integers(0, 7, (50, 3))
+    near_half_turns *= (math.pi - 1e-9) / lengths(near_half_turns)[:, None]
+    for R in [*Rotation.random(50, rng), *Rotation.from_rotvec(near_half_turns)]:
+        controller.set_desired(pose(R, (0.4, 0.1, 0.4)))
+        w, x, y, z = controller._inputs["goal_wxyz"][0]
+        assert w >= 0
+        assert (Rotation.from_quat([x, y, z, w]).inv() * R).magnitude() < 1e-9
+
+
+def test_rows_that_are_not_square_to_each_other_are_refused() -> None:
+    X = np.eye(4)
+    X[1, :3] = math.sin(0.1), math.cos(0.1), 0
+    X[2, :3] = np.cross(X[0, :3], X[1, :3])
+    with pytest.raises(ua.ModelError, match="nearest rotation"):
+        controller_of(Config()).set_desired(X)

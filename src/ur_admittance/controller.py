@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -364,14 +365,17 @@ def _desired(X_WD: ArrayLike) -> np.ndarray:
     return X
 
 
-def _wxyz(X: np.ndarray) -> np.ndarray:
-    """The unit quaternion, w >= 0, of a pose's rotation, from the symmetric matrix whose top
-    eigenvector it is.
-    """
-    R = X[:3, :3]
-    K = np.empty((4, 4))
-    K[0, 0] = np.trace(R)
-    K[0, 1:] = K[1:, 0] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    K[1:, 1:] = R + R.T - np.trace(R) * np.eye(3)
-    wxyz = np.linalg.eigh(K)[1][:, -1]
-    return wxyz if wxyz[0] >= 0 else -wxyz
+def _wxyz(X: np.ndarray) -> tuple[float, float, float, float]:
+    """The unit quaternion of a pose's rotation, from its largest component on."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = X[:3, :3].tolist()
+    squares = (1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz)
+    k = squares.index(max(squares))
+    rows = (
+        (squares[0], zy - yz, xz - zx, yx - xy),
+        (zy - yz, squares[1], xy + yx, xz + zx),
+        (xz - zx, xy + yx, squares[2], yz + zy),
+        (yx - xy, xz + zx, yz + zy, squares[3]),
+    )
+    w, x, y, z = rows[k]
+    scale = math.copysign(1 / math.sqrt(w * w + x * x + y * y + z * z), w)
+    return w * scale, x * scale, y * scale, z * scale

@@ -21,9 +21,11 @@ def as_transform(value: ArrayLike, name: str) -> np.ndarray:
     A rotation that is off by no more than 1e-3 (rounded in a file, say) becomes the nearest one.
     """
     X = as_numbers(value, name, (4, 4))
-    if not np.array_equal(X[3], (0, 0, 0, 1)):
+    if X[3].tolist() != [0, 0, 0, 1]:
         raise ModelError(f"{name}: the last row is {X[3].tolist()}; it must be [0, 0, 0, 1]")
     R = X[:3, :3]
+    if _is_rotation(R.tolist()):  # as planners send it every cycle: nothing to put right
+        return X
     U, _, Vt = np.linalg.svd(R)
     mirrors = np.linalg.det(U @ Vt) < 0
     R_nearest = (U * (1, 1, -1 if mirrors else 1)) @ Vt
@@ -38,6 +40,19 @@ def as_transform(value: ArrayLike, name: str) -> np.ndarray:
         X = X.copy()
         X[:3, :3] = R_nearest
     return frozen(X)
+
+
+def _is_rotation(R: list[list[float]]) -> bool:
+    """Whether the rows are of length 1, square to each other and right-handed, to rounding."""
+    (a, b, c), (d, e, f), (g, h, i) = R
+    return (
+        abs(a * a + b * b + c * c - 1) < 1e-13
+        and abs(d * d + e * e + f * f - 1) < 1e-13
+        and abs(g * g + h * h + i * i - 1) < 1e-13
+        and abs(b * f - c * e - g) < 1e-13
+        and abs(c * d - a * f - h) < 1e-13
+        and abs(a * e - b * d - i) < 1e-13
+    )
 
 
 def transform(position: ArrayLike = (0, 0, 0), wxyz: ArrayLike = (1, 0, 0, 0)) -> np.ndarray:
