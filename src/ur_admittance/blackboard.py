@@ -294,6 +294,10 @@ class Reader:
             self._parsed = parsed
         return parsed[1]
 
+    def parameters(self) -> tuple[int, np.ndarray, str]:
+        """How many changes were sent so far, the newest params record, and its YAML."""
+        return self._slot.read()
+
     def set(self, changes: Mapping[str, Any] | None = None, /, **more: Any) -> Change:
         """Change parameters of the running loop, all or nothing, as `Controller.set` does.
 

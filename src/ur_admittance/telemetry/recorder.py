@@ -1,0 +1,241 @@
+"""Every tick to a file, written by another process that the control loop never waits for.
+
+The control process starts the writer (`python -m` this module) before its loop and tells it to end
+after. In between they share nothing but the blackboard, from which the writer reads as anybody may.
+What it cannot write in time or in space is counted as lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from ur_admittance.blackboard import Blackboard, Reader
+from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.model import RobotModel
+from ur_admittance.telemetry.mcap_file import library
+from ur_admittance.telemetry.recording import model_from_json, model_to_json, read
+from ur_admittance.telemetry.scribe import Scribe
+
+_POLL = 0.005  # s; much shorter than the time between two changes of parameters
+_START = 120.0  # s, for a writer that may have to compile something first
+_FINISH = 30.0  # s, for a slow disk
+_GRACE = 5.0  # s, after the end of the loop, for a summary to come
+
+
+# --- the control process ---
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """How a recording ended."""
+
+    path: Path
+    written: int  # ticks
+    lost: int  # ticks
+    problem: str  # "" if there was none
+
+
+class Recorder:
+    """Records a robot's blackboard from its first tick on.
+
+    >>> with Blackboard.create("sim", 500.0, config, controller.params) as board:
+    ...     with Recorder("sim", "push.mcap", robot.model) as recorder:
+    ...         summary = loop.run(robot, controller, board=board)
+    ...         recorder.close({"ticks": summary.ticks})
+    """
+
+    def __init__(self, robot: str, path: str | Path, model: RobotModel) -> None:
+        """
+        Args:
+            robot: name of the blackboard.
+            path: of the file, which must not exist.
+            model: of the arm, for whoever reads the file.
+
+        Raises:
+            RobotError: the file exists or cannot be made, or the MCAP library is not installed.
+        """
+        library()
+        self.robot, self.path, self.model = robot, Path(path), model
+        folder = self.path.absolute().parent
+        if os.path.lexists(self.path):
+            raise RobotError(f"recording: {path} exists already; remove it or give another name")
+        if not folder.is_dir():
+            raise RobotError(f"recording: there is no folder {folder}; make it first")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise RobotError(f"recording: the folder {folder} cannot be written to")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reader: Reader | None = None
+        self._recorded: Recorded | None = None
+
+    def __enter__(self) -> Self:
+        """Start the writer; returns when it is attached to the blackboard."""
+        self._reader = Blackboard.attach(self.robot)
+        module = "ur_admittance.telemetry.recorder"
+        self._process = process = subprocess.Popen(
+            [sys.executable, "-P", "-m", module, self.robot, str(self.path.absolute())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,  # Ctrl-C is for the loop; the writer ends after it
+        )
+        self._tell(model_to_json(self.model) + "\n")
+        answer = self._answer(_START)
+        if "ready" not in answer:
+            process.kill()
+            process.wait()
+            self._hang_up()
+            problem = answer.get("problem") or "the process that writes it did not start"
+            raise RobotError(f"recording to {self.path}: {problem}")
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self, summary: Mapping[str, Any] | None = None) -> Recorded:
+        """Let the writer take what is left and finish the file.
+
+        Args:
+            summary: kept in the file, as JSON.
+        """
+        if self._recorded is None:
+            self._recorded = self._finish(summary)
+        return self._recorded
+
+    def _finish(self, summary: Mapping[str, Any] | None) -> Recorded:
+        process, reader = self._process, self._reader
+        if process is None or reader is None or process.stdin is None:
+            return Recorded(self.path, 0, 0, "the recording was never started")
+        late = summary is not None and not self._tell(json.dumps(summary, default=_plain))
+        process.stdin.close()
+        answer = self._answer(_FINISH)
+        if "written" in answer:
+            process.wait()
+            self._hang_up()
+            written, lost, problem = answer["written"], answer["lost"], answer["problem"]
+            if problem:
+                lost = reader.index - written
+            elif late:
+                problem = "the summary came after the end of the recording and is not in it"
+            return Recorded(self.path, written, lost, problem)
+        self._hang_up()
+        try:
+            problem = f"the process that writes it died ({process.wait(1.0)})"
+        except subprocess.TimeoutExpired:
+            problem = f"the file is still being written after {_FINISH:g} s; not waited for"
+        with suppress(RobotError):
+            written = len(read(self.path).records)
+            return Recorded(self.path, written, reader.index - written, problem)
+        return Recorded(self.path, 0, reader.index, problem)
+
+    def _tell(self, text: str) -> bool:
+        """Whether the writer is there to hear it."""
+        data = memoryview(text.encode())
+        try:
+            while data:
+                data = data[self._process.stdin.write(data) :]  # type: ignore[union-attr]
+        except (OSError, ValueError):  # ValueError: closed already
+            return False
+        return True
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        """The next line of the writer; {} if it has died or says nothing for so long."""
+        stdout = self._process.stdout  # type: ignore[union-attr]
+        if not stdout or not select.select([stdout], [], [], seconds)[0]:
+            return {}
+        return json.loads(stdout.readline() or "{}")
+
+    def _hang_up(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout):  # type: ignore[union-attr]
+            if pipe:
+                pipe.close()
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+# --- the process that writes ---
+
+
+class Ear:
+    """What the control process says on the standard input: the model on one line; at the end a
+    summary, or nothing.
+    """
+
+    def __init__(self) -> None:
+        self._heard = b""
+        self.over = False
+
+    def listen(self, seconds: float) -> None:
+        """Wait so long, or until something is said."""
+        if select.select([0], [], [], seconds)[0]:
+            data = os.read(0, 1 << 16)
+            self._heard += data
+            self.over = not data
+
+    def line(self) -> str:
+        while b"\n" not in self._heard and not self.over:
+            self.listen(1.0)
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line.decode()
+
+    def summary(self) -> dict[str, Any]:
+        try:
+            return json.loads(self._heard)
+        except ValueError:  # the control process died
+            return {}
+
+
+def write(robot: str, path: Path) -> int:
+    """The process that writes, from its start to its end."""
+    asked: list[int] = []
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+    _step_back()
+    ear = Ear()
+    try:
+        scribe = Scribe(reader := Blackboard.attach(robot), path, model_from_json(ear.line()))
+    except OSError as error:
+        return _say({"problem": error.strerror or str(error)}, 1)
+    except AdmittanceError as error:
+        return _say({"problem": str(error)}, 1)
+    _say({"ready": True})
+    patience, done = None, False
+    while not done:
+        ear.listen(_POLL)
+        done = ear.over or bool(asked) or (patience is not None and time.monotonic() > patience)
+        if scribe.poll() == 0 and patience is None and reader.state in ("ended", "gone"):
+            patience = time.monotonic() + _GRACE
+    scribe.finish(ear.summary(), "the process that writes it was told to end" if asked else "")
+    return _say({"written": scribe.written, "lost": scribe.lost, "problem": scribe.problem})
+
+
+def _step_back() -> None:
+    """Ordinary priority, below others, on any core: whatever the control process has for itself."""
+    with suppress(OSError, AttributeError):
+        if os.sched_getscheduler(0) != os.SCHED_OTHER:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    with suppress(OSError, AttributeError):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    os.nice(10)
+
+
+def _say(answer: Mapping[str, Any], code: int = 0) -> int:
+    with suppress(BrokenPipeError):  # nobody is there any more to hear it
+        os.write(1, json.dumps(answer).encode() + b"\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(write(sys.argv[1], Path(sys.argv[2])))
