@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from tests.support import LINEAR, arm, moved, random_pose
 from ur_admittance import RobotError, RobotModel
@@ -116,6 +118,66 @@ def test_a_peg_goes_into_its_hole_and_not_beside_it():
             lower(robot, 0.05, 200)  # 20 mm: 15 mm into the hole
             forces.append(robot.contact_wrench[2])
     assert forces[0] == 0 and forces[1] > 100
+
+
+def states_of(looks: bool) -> np.ndarray:
+    """An arm that is driven into a table, with noise, with or without meshes."""
+    model, rows = arm(), []
+    scene = Scene((table(model.fk(model.home)[2, 3] - 0.021),))
+    with SimRobot(model, scene=scene, tool=Tool(mass=0.5), realtime=False, looks=looks) as robot:
+        for _ in range(300):
+            state = robot.wait()
+            twist = [0.02, 0, -0.02, 0.1, 0, 0]
+            robot.send_velocity(np.linalg.solve(model.jacobian(state.q), twist))
+            rows.append(np.concatenate([state.q, state.qd, state.wrench, robot.contact_wrench]))
+    return np.array(rows)
+
+
+@pytest.mark.slow
+def test_meshes_change_nothing_of_the_physics():
+    plain = states_of(looks=False)
+    assert plain[-1, 20] > 1.0, "it should have touched the table"
+    assert np.array_equal(plain, states_of(looks=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ur3e", "ur5e"])
+def test_the_meshes_of_neighbours_meet_however_the_joints_turn(name):
+    """They come from another description of the arm: in a wrong frame they would come apart."""
+    pytest.importorskip("airo_models")
+    model = arm(name)
+    compiled = build(model, looks=True).model
+    data = mujoco.MjData(compiled)
+    geoms = np.nonzero(compiled.geom_type == mujoco.mjtGeom.mjGEOM_MESH)[0]
+    assert not compiled.geom_contype[geoms].any() and not compiled.geom_conaffinity[geoms].any()
+    for q in (model.home, np.array([0.5, -1.0, 1.2, 2.0, -0.7, 1.5])):
+        data.qpos[:] = q
+        mujoco.mj_forward(compiled, data)
+        links: dict[int, list[np.ndarray]] = {}
+        for geom in geoms:
+            mesh = compiled.geom_dataid[geom]
+            first, count = compiled.mesh_vertadr[mesh], compiled.mesh_vertnum[mesh]
+            vertices = compiled.mesh_vert[first : first + count]
+            R = data.geom_xmat[geom].reshape(3, 3)
+            body = int(compiled.geom_bodyid[geom])
+            links.setdefault(body, []).append(vertices @ R.T + data.geom_xpos[geom])
+        points = [np.concatenate(links[body]) for body in sorted(links)]
+        assert len(points) == 7
+        for one, next_one in pairwise(points):
+            assert cKDTree(one).query(next_one)[0].min() < 0.003
+        flange = model.fk(q)[:3, 3]
+        assert cKDTree(points[-1]).query(flange)[0] < 0.05
+
+
+def test_an_arm_without_meshes_keeps_its_capsules_in_sight():
+    compiled = build(arm("ur10e"), looks=True).model
+    assert compiled.nmesh == 0
+    assert compiled.geom("link_2").group[0] < 3
+
+
+def test_pegs_must_be_longer_than_thick():
+    with pytest.raises(RobotError, match="longer than it is thick"):
+        Tool(radius=0.01, length=0.015)
 
 
 def test_scenes_and_tools_out_of_range_say_what_is_allowed():

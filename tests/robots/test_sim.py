@@ -45,6 +45,12 @@ def lower(robot: SimRobot, speed: float, cycles: int) -> None:
         robot.send_velocity(np.linalg.solve(robot.model.jacobian(state.q), twist))
 
 
+def turn_elbow(robot: SimRobot, speed: float, cycles: int) -> None:
+    for _ in range(cycles):
+        robot.wait()
+        robot.send_velocity([0, 0, speed, 0, 0, 0])
+
+
 def wrench_in_W_at_P(robot: SimRobot, wrench: np.ndarray) -> np.ndarray:
     """What the sensor says, moved from S to P and turned into W axes: the test's own algebra."""
     X_WP = robot.X_WP
@@ -331,6 +337,57 @@ def test_a_hand_leads_a_realistic_arm_along_its_path(name):
         assert controller.mode == "active", controller.status_words()
         # the soft deadband leaves a rest of a few newtons, so of a centimetre
         np.testing.assert_allclose(robot.X_WP[:3, 3], p + np.array([0, 0.1, 0]), atol=0.025)
+
+
+def test_a_hand_that_is_taken_away_pushes_no_more():
+    hand = ScriptedPush([(0.0, 9.0, [0, 0, 5.0, 0, 0, 0])])
+    for ideal in (True, False):
+        with SimRobot(hand=hand, ideal=ideal, **QUIET) as robot:
+            for _ in range(100):
+                robot.wait()
+            assert abs(robot.wait().wrench[2]) > 4
+            robot.hand = None
+            for _ in range(100):
+                robot.wait()
+            assert abs(robot.wait().wrench[2]) < 0.05
+
+
+# --- the end ---
+
+
+@pytest.mark.parametrize("ideal", [True, False])
+def test_closing_brakes_the_arm_though_a_hand_pushes_and_the_last_state_tells(ideal):
+    hand = ScriptedPush([(0.0, 9.0, [0, 0, 20.0, 0, 0, 0])])
+    with SimRobot(hand=hand, ideal=ideal, **QUIET) as robot:
+        for _ in range(200):
+            state = robot.wait()
+            robot.send_velocity(np.full(6, 0.5))
+        before = state.q.copy()
+        np.testing.assert_allclose(state.qd, 0.5, atol=0.05)
+    np.testing.assert_allclose(state.qd, 0, atol=1e-4)
+    assert (state.q > before).all(), "it cannot stop dead"
+    assert (state.q < before + 0.1).all()
+
+
+def test_closing_after_physics_that_diverged_is_fine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where MuJoCo leaves a log of it
+    robot = SimRobot(hand=lambda t, X_WP, V_WP: np.full(6, 1e30), **QUIET)
+    robot.connect()
+    with pytest.raises(RobotError, match=r"protective stop|diverged"):
+        turn_elbow(robot, 0.0, 100)
+    robot.close()
+
+
+@pytest.mark.parametrize("ideal", [True, False])
+def test_a_joint_beyond_its_range_is_a_protective_stop(ideal):
+    q0 = np.array(arm().home)
+    q0[2] = arm().q_max[2] - 0.05
+    with SimRobot(q0=q0, ideal=ideal, **QUIET) as robot:
+        with pytest.raises(RobotError, match=r"protective stop.*elbow_joint is at 3\.14"):
+            turn_elbow(robot, 0.5, 500)
+        with pytest.raises(RobotError, match="protective stop"):
+            robot.wait()
+        robot.stop()
 
 
 # --- errors ---

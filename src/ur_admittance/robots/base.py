@@ -59,6 +59,7 @@ class Robot(ABC):
     RobotError. Only `close()` may be called at any time, and as often as one likes.
     """
 
+    spin = False  # wait actively for the last 300 us of a cycle; for robots paced by a timer
     _life = "not connected"
 
     @abstractmethod

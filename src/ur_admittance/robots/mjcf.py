@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,22 @@ import numpy as np
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import finite
+from ur_admittance.robots.meshes import dress
+from ur_admittance.robots.scene import Box, Cylinder, Scene, Shape, Sphere, Tool, hole, table, wall
+
+__all__ = [
+    "Box",
+    "Cylinder",
+    "Scene",
+    "Simulation",
+    "Sphere",
+    "Tool",
+    "build",
+    "hole",
+    "load_mujoco",
+    "table",
+    "wall",
+]
 
 STEP = 0.001  # s, the longest physics step
 PROBE, SENSOR, TOOL = "probe", "sensor", "tool"
@@ -37,137 +54,6 @@ _RADII = (0.060, 0.055, 0.045, 0.040, 0.040, 0.035)  # m, of a UR5e's links
 _UR5E_REACH = 0.85  # m
 
 
-@dataclass(frozen=True)
-class Box:
-    """A block: table, wall, or any part of a fixture.
-
-    Attributes:
-        center: m, in W.
-        size: full lengths along its axes, m.
-        yaw: turn about W's z, rad.
-    """
-
-    center: tuple[float, float, float]
-    size: tuple[float, float, float]
-    yaw: float = 0.0
-
-
-@dataclass(frozen=True)
-class Cylinder:
-    """A lying or standing cylinder: a curved surface to follow.
-
-    Attributes:
-        start, end: centres of its two faces, m, in W.
-        radius: m.
-    """
-
-    start: tuple[float, float, float]
-    end: tuple[float, float, float]
-    radius: float
-
-
-@dataclass(frozen=True)
-class Sphere:
-    """A ball: a surface curved both ways.
-
-    Attributes:
-        center: m, in W.
-        radius: m.
-    """
-
-    center: tuple[float, float, float]
-    radius: float
-
-
-Shape = Box | Cylinder | Sphere
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What stands around the arm, and how it feels.
-
-    Attributes:
-        shapes: see `table`, `wall` and `hole` for the usual ones.
-        stiffness: of every contact, N/m.
-        damping: of every contact, N s/m.
-        friction: Coulomb's coefficient.
-    """
-
-    shapes: tuple[Shape, ...] = ()
-    stiffness: float = 20_000.0
-    damping: float = 200.0
-    friction: float = 0.3
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shapes", tuple(self.shapes))
-        for shape in self.shapes:
-            if not isinstance(shape, Shape):
-                raise RobotError(
-                    f"scene: shapes must be Box, Cylinder or Sphere, got {shape!r:.100}"
-                )
-        for name, low, high in (
-            ("stiffness", 1.0, 200_000.0),
-            ("damping", 0.0, 2_000.0),
-            ("friction", 0.0, 10.0),
-        ):
-            if not low <= getattr(self, name) <= high:
-                raise RobotError(
-                    f"scene: {name} is {getattr(self, name)}; allowed is {low:g} to {high:g}"
-                )
-
-
-def table(height: float = 0.0, size: float = 1.6, x: float = 0.6) -> Box:
-    """A table top at z = `height` m, `size` m square, its middle at (x, 0)."""
-    return Box((x, 0.0, height - 0.02), (size, size, 0.04))
-
-
-def wall(x: float, size: float = 1.5) -> Box:
-    """A wall across W's x axis whose face is at `x` m, the material beyond it."""
-    return Box((x + math.copysign(0.02, x), 0.0, size / 2), (0.04, size, size))
-
-
-def hole(
-    x: float, y: float, height: float, width: float = 0.022, depth: float = 0.05
-) -> tuple[Box, ...]:
-    """A square hole for a peg, `width` m wide and `depth` m deep, its mouth at (x, y, height)."""
-    side, block = width / 2, 0.04
-    z, outer = height - depth / 2, width + 2 * block
-    return (
-        Box((x + side + block / 2, y, z), (block, outer, depth)),
-        Box((x - side - block / 2, y, z), (block, outer, depth)),
-        Box((x, y + side + block / 2, z), (width, block, depth)),
-        Box((x, y - side - block / 2, z), (width, block, depth)),
-        Box((x, y, height - depth - 0.005), (outer, outer, 0.01)),
-    )
-
-
-@dataclass(frozen=True)
-class Tool:
-    """What the arm holds, and what the sensor weighs.
-
-    Attributes:
-        radius: of the ball centred at P or, with a length, of the peg, m.
-        length: of a peg whose tip is P and which points along P's z, m; 0 for a ball.
-        mass: of everything beyond the sensor, kg.
-        com: its centre of mass in S, m.
-        inertia: its principal inertias about the centre of mass, in S axes, kg m^2; None: those of
-            a ball of 5 cm radius.
-    """
-
-    radius: float = 0.02
-    length: float = 0.0
-    mass: float = 0.0
-    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    inertia: tuple[float, float, float] | None = None
-
-    def __post_init__(self) -> None:
-        if not (self.radius > 0 and self.length >= 0 and self.mass >= 0):
-            raise RobotError(
-                "tool: radius must be above 0 m, length and mass 0 or more; got "
-                f"{self.radius} m, {self.length} m, {self.mass} kg"
-            )
-
-
 def load_mujoco() -> Any:
     """The `mujoco` module, or how to get it."""
     try:
@@ -176,6 +62,11 @@ def load_mujoco() -> Any:
         raise RobotError(
             f"the simulated robot needs MuJoCo, which cannot be imported here ({error}): "
             'pip install "ur-admittance[sim]"'
+        ) from error
+    except (AttributeError, OSError, RuntimeError) as error:  # of the OpenGL it was told to use
+        raise RobotError(
+            f"MuJoCo cannot be imported with MUJOCO_GL={os.environ.get('MUJOCO_GL', '')!r} "
+            f"({error}): unset it, or install that kind of OpenGL"
         ) from error
 
 
@@ -203,6 +94,7 @@ def build(
     scene: Scene | None = None,
     step: float = STEP,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+    looks: bool = False,
 ) -> Simulation:
     """The MuJoCo model of `model` with `tool`, in `scene`.
 
@@ -212,6 +104,7 @@ def build(
         scene: default: nothing around.
         step: of the physics, s.
         gravity: m/s^2, in W.
+        looks: show the arm's meshes, where there are some; they touch and weigh nothing.
     """
     mj = load_mujoco()
     tool, scene = tool or Tool(), scene or Scene()
@@ -231,6 +124,8 @@ def build(
         )
         _shape(mj, geom, shape)
     links = _add_links(mj, spec, model)
+    if looks:
+        dress(mj, spec, links, model)
     _add_tool(mj, spec, links[-1], model, tool)
     tau_max = np.where(np.isfinite(model.tau_max), model.tau_max, _GUESSED_TORQUE)
     for n, name in enumerate(model.joint_names):
@@ -297,11 +192,11 @@ def _add_tool(mj: Any, spec: Any, wrist: Any, model: RobotModel, tool: Tool) -> 
     body.add_site(name=PROBE, **_placed(mj, X_SP))
     looks = {"contype": 1, "conaffinity": 0, "mass": 0.0, "rgba": (0.9, 0.45, 0.1, 1.0)}
     if tool.length > 0:
-        back = X_SP[:3, 3] - tool.length * X_SP[:3, 2]
+        p, z = X_SP[:3, 3], X_SP[:3, 2]
         body.add_geom(
             name=TOOL,
-            type=mj.mjtGeom.mjGEOM_CYLINDER,
-            fromto=(*back, *X_SP[:3, 3]),
+            type=mj.mjtGeom.mjGEOM_CAPSULE,
+            fromto=(*(p - (tool.length - tool.radius) * z), *(p - tool.radius * z)),
             size=(tool.radius, 0, 0),
             **looks,
         )

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,62 +18,17 @@ from numpy.typing import ArrayLike
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
+from ur_admittance.realtime import sleep_until
 from ur_admittance.robots.base import Robot, State, finite, six
+from ur_admittance.robots.hands import Hand, ScriptedPush, SpringHand
 from ur_admittance.robots.mjcf import PROBE, STEP, TOOL, Scene, Tool, build, load_mujoco
 from ur_admittance.robots.servo import Servo
 
 __all__ = ["Hand", "Scene", "ScriptedPush", "SimRobot", "SpringHand", "Tool"]
 
-Hand = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
-"""`hand(t, X_WP, V_WP)` -> wrench [force; torque] on the tool at P, in W axes, N and N m. `t`: s of
-simulated time; `X_WP` (4, 4); `V_WP` (6,) m/s and rad/s. Called once a cycle."""
-
 _NOISE_BLOCK = 512  # cycles of noise drawn at once
+_BRAKING, _AT_REST = 2.0, 1e-4  # s, rad/s: how long closing may take, and when it is done
 _GIVE_UP = 1.0  # s behind real time: then the simulation has been paused, and goes on from now
-
-
-@dataclass(frozen=True)
-class ScriptedPush:
-    """A hand that pushes by the clock: of `pushes`, each (start s, end s, wrench), the sum of those
-    for which start <= t < end. Wrenches are [force; torque] at P in W axes, N and N m.
-    """
-
-    pushes: Sequence[tuple[float, float, ArrayLike]]
-
-    def __post_init__(self) -> None:
-        checked = tuple(
-            (float(start), float(end), six("ScriptedPush", "wrench", "N, N m", wrench))
-            for start, end, wrench in self.pushes
-        )
-        object.__setattr__(self, "pushes", checked)
-
-    def __call__(self, t: float, X_WP: np.ndarray, V_WP: np.ndarray) -> np.ndarray:
-        total = np.zeros(6)
-        for start, end, wrench in self.pushes:
-            if start <= t < end:
-                total += np.asarray(wrench)
-        return total
-
-
-@dataclass(frozen=True)
-class SpringHand:
-    """A hand that holds P by a spring and leads it along a path.
-
-    Attributes:
-        stiffness: N/m.
-        damping: N s/m, against the velocity of P.
-        path: where the hand is: a point (3,) m in W, or a function of t [s] that gives one.
-    """
-
-    stiffness: float
-    damping: float
-    path: ArrayLike | Callable[[float], ArrayLike]
-
-    def __call__(self, t: float, X_WP: np.ndarray, V_WP: np.ndarray) -> np.ndarray:
-        point = np.asarray(self.path(t) if callable(self.path) else self.path, dtype=np.float64)
-        wrench = np.zeros(6)
-        wrench[LINEAR] = self.stiffness * (point - X_WP[:3, 3]) - self.damping * V_WP[LINEAR]
-        return wrench
 
 
 class SimRobot(Robot):
@@ -105,6 +59,7 @@ class SimRobot(Robot):
         noise: tuple[float, float] | None = None,
         bias: ArrayLike = (0.0,) * 6,
         seed: int = 0,
+        looks: bool = False,
     ) -> None:
         """
         Args:
@@ -125,6 +80,7 @@ class SimRobot(Robot):
             noise: standard deviation of force and torque, N and N m; default (0.2, 0.01).
             bias: what the sensor adds to every wrench, N and N m (6,), S axes.
             seed: of the noise.
+            looks: give the model its meshes, for pictures of it; the motion is the same.
         """
         self._mj = load_mujoco()
         self._model = model if isinstance(model, RobotModel) else RobotModel.ur(model)
@@ -147,7 +103,7 @@ class SimRobot(Robot):
 
         self._cycle = 1.0 / self._rate
         steps = 1 if ideal else max(1, math.ceil(self._cycle / STEP - 1e-9))
-        built = build(self._model, tool=tool, scene=scene, step=self._cycle / steps)
+        built = build(self._model, tool=tool, scene=scene, step=self._cycle / steps, looks=looks)
         q = self._model.home if q0 is None else six("SimRobot", "q0", "rad", q0)
         self._steps = range(steps)
         self._m, self._d = built.model, self._mj.MjData(built.model)
@@ -183,11 +139,8 @@ class SimRobot(Robot):
         self._pending = None
         if self._realtime:
             self._pace()
-        state = self._state
-        state.q[:], state.qd[:] = self._d.qpos, self._d.qvel
-        state.joint_time = state.wrench_time = self.clock()
-        state.cycle = self._count
-        return state
+        self._protect()
+        return self._tell()
 
     def send_velocity(self, qd: ArrayLike) -> None:
         """As every robot. Cut to the greatest speed of each joint; after 20 ms of simulated time
@@ -216,6 +169,12 @@ class SimRobot(Robot):
         self._pending = (Servo.stop,)
 
     def close(self) -> None:
+        """As every robot: the arm comes to rest first, at once on the wall's clock, and the last
+        state says where.
+        """
+        if self._life == "connected":
+            with suppress(RobotError):  # physics that diverged have nothing left to brake
+                self._come_to_rest()
         self._life = "closed"
 
     @property
@@ -304,9 +263,40 @@ class SimRobot(Robot):
             self._count += 1
         self._sense()
 
+    def _tell(self) -> State:
+        """The state as it is now."""
+        state = self._state
+        state.q[:], state.qd[:] = self._d.qpos, self._d.qvel
+        state.joint_time = state.wrench_time = self.clock()
+        state.cycle = self._count
+        return state
+
+    def _protect(self) -> None:
+        """What the safety of a real arm would stop at."""
+        q, model = self._d.qpos, self._model
+        if ((q >= model.q_min) & (q <= model.q_max)).all():
+            return
+        n = int(np.argmax((q < model.q_min) | (q > model.q_max)))
+        raise RobotError(
+            f"wait: protective stop of {self.name} at {self.time:.3f} s: {model.joint_names[n]} is "
+            f"at {q[n]:.4g} rad, allowed is {model.q_min[n]:.4g} to {model.q_max[n]:.4g} rad; keep "
+            "away from it with limits.joint_margin"
+        )
+
+    def _come_to_rest(self) -> None:
+        """Brake, with nobody pushing any more."""
+        self.hand, self._pending = None, (Servo.stop,)
+        for n in range(round(_BRAKING * self._rate)):
+            self._advance(self._pending)
+            self._pending = None
+            if n >= len(self._commands) and np.abs(self._d.qvel).max() < _AT_REST:
+                break
+        self._tell()
+
     def _push(self) -> None:
         """Let the hand act on the tool; MuJoCo wants its wrench at the centre of mass."""
         if self.hand is None:
+            self._d.xfrc_applied[self._tool] = 0.0
             return
         mj, m, d = self._mj, self._m, self._d
         mj.mj_kinematics(m, d)
@@ -359,8 +349,7 @@ class SimRobot(Robot):
             self._advance(None)
             self._deadline += self._cycle
             late = time.monotonic() - self._deadline
-        if late < 0:
-            time.sleep(-late)
+        sleep_until(self._deadline, self.spin)
 
 
 def _within(name: str, value: Any, low: float, high: float, unit: str) -> float:

@@ -1,0 +1,235 @@
+"""What a scenario is, how it is played, and what its judge looks at."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ur_admittance import loop
+from ur_admittance.config import Config
+from ur_admittance.controller import Controller
+from ur_admittance.kernel import bits
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.model import RobotModel
+from ur_admittance.robots.base import State
+from ur_admittance.robots.mjcf import Scene, Tool
+from ur_admittance.robots.sim import Hand, SimRobot
+from ur_admittance.transforms import pose
+
+STEERING = 0.02  # s between two desired poses, as from a planner
+NOISE = (0.2, 0.01)  # N and Nm, standard deviation
+BIAS = (1.5, -2.0, 3.0, 0.05, -0.1, 0.02)  # N and Nm
+TIP = 0.1  # m from the flange, where the sensor sits, to P
+MASS, COM = 0.8, (0.0, 0.0, 0.05)  # kg, and m from the sensor: what the sensor weighs
+LOOP_DELAY = 0.035  # s: 2 cycles of latency, 1 of the sensor, servos of 8 Hz, filter of 20 Hz
+
+
+@cache
+def arm() -> RobotModel:
+    """The UR5e of all scenarios."""
+    return RobotModel.ur("ur5e", X_EP=pose((0.0, 0.0, TIP)), X_ES=np.eye(4))
+
+
+@cache
+def home() -> np.ndarray:
+    """(4, 4) X_WP at the start: the tool points down."""
+    return arm().fk(arm().home)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that must be true of a run.
+
+    Attributes:
+        what: it, in a few words.
+        passed: whether it is.
+        words: what was measured, and what is allowed.
+    """
+
+    what: str
+    passed: bool
+    words: str
+
+
+class Path(NamedTuple):
+    """A way through knots (s; x, y, z in m), with a rest at each and fifth-order steps between.
+
+    Halfway between two knots it is fastest: 1.875 times as fast as on average.
+    """
+
+    knots: tuple[tuple[float, float, float, float], ...]
+
+    def __call__(self, t: float) -> np.ndarray:
+        """(3,) where it is, m."""
+        for (start, *a), (end, *b) in pairwise(self.knots):
+            if t < end:
+                s = max(0.0, (t - start) / (end - start))
+                share = s**3 * (10 - 15 * s + 6 * s * s)
+                return np.array(a) + share * (np.array(b) - np.array(a))
+        return np.array(self.knots[-1][1:])
+
+    def lead(self, controller: Controller, time: float, R_WD: np.ndarray) -> None:
+        """Make this moment of the path the desired pose, moving on to where it is next time."""
+        X_WD, V_WD = np.eye(4), np.zeros(6)
+        X_WD[:3, :3], X_WD[:3, 3] = R_WD, self(time)
+        V_WD[LINEAR] = (self(time + STEERING) - X_WD[:3, 3]) / STEERING
+        controller.set_desired(X_WD, V_WD)
+
+
+class Scenario(ABC):
+    """A scene, a script, and what they must lead to. It keeps nothing of a run.
+
+    Attributes:
+        name: as on the command line.
+        title, text: for people.
+        seconds: how long it takes.
+        settings: the configuration, less the payload.
+        scene, tool, hand: see `SimRobot`. The hand's time is that of the controller.
+        path, R_WD: where the desired pose goes, if anywhere, and its orientation.
+    """
+
+    name: str
+    title: str
+    text: str
+    seconds: float
+    settings: dict[str, Any]
+    scene: Scene | None = None
+    tool: Tool = Tool(radius=0.015, mass=MASS, com=COM)
+    hand: Hand | None = None
+    path: Path | None = None
+    R_WD: np.ndarray = home()[:3, :3]
+
+    def robot(self, *, ideal: bool = False, realtime: bool = True, seed: int = 0) -> SimRobot:
+        """The arm in its scene, not yet connected; see `SimRobot` for the arguments."""
+        return SimRobot(
+            arm(),
+            scene=self.scene,
+            tool=self.tool,
+            hand=self.hand,
+            bias=BIAS,
+            noise=(0.0, 0.0) if ideal else NOISE,
+            ideal=ideal,
+            realtime=realtime,
+            seed=seed,
+        )
+
+    def config(self) -> Config:
+        """The settings, and the payload that the sensor feels."""
+        payload = {
+            "loop_delay": LOOP_DELAY,
+            "payload.mass": MASS,
+            "payload.center_of_mass": COM,
+            "payload.force_bias": BIAS[:3],
+            "payload.torque_bias": BIAS[3:],
+        }
+        return Config.from_dict({**payload, **self.settings})
+
+    def steer(self, controller: Controller, time: float) -> None:
+        """Give the controller the desired pose of this moment, s since activation, if it has one.
+
+        `play` calls this 50 times a second.
+        """
+        if self.path is not None:
+            self.path.lead(controller, time, self.R_WD)
+
+    def judge(self, records: np.ndarray, *, ideal: bool = False) -> list[Finding]:
+        """What must be true of a whole run.
+
+        Args:
+            records: its output records, in order.
+            ideal: whether the arm did at once what it was told; bounds are tighter then.
+        """
+        stopped, held = records["mode"] == bits.STOPPED, records["mode"] == bits.HOLDING
+        end = float(records["time"][-1])
+        found = [
+            Finding(
+                "neither stopped nor held",
+                not (stopped | held).any(),
+                f"{stopped.sum()} and {held.sum()} of {len(records)} ticks",
+            ),
+            Finding(
+                "played to its end", end >= self.seconds - 0.1, f"{end:.1f} of {self.seconds:g} s"
+            ),
+        ]
+        if all(finding.passed for finding in found):
+            found += self.findings(Run(records), 0.0 if ideal else LOOP_DELAY)
+        return found
+
+    @abstractmethod
+    def findings(self, run: Run, lag: float) -> list[Finding]:
+        """What this scenario must lead to, with an arm that is `lag` s behind."""
+
+
+class Run:
+    """The records of a run as a judge wants them, in W axes.
+
+    Attributes:
+        t: (n,) s since activation.
+        X: (n, 4, 4) measured pose of P.
+        p: (n, 3) its origin, m.
+        V: (n, 6) commanded twist, m/s and rad/s.
+        f: (n, 3) what the world does to the tool, N, without bias and weight, not filtered.
+        force, torque: (n,) the sizes of f, N, and of the torque at P, Nm.
+    """
+
+    def __init__(self, records: np.ndarray) -> None:
+        self.t, self.X, self.V = records["time"], records["X_WP"], records["V_WP_cmd"]
+        self.p = self.X[:, :3, 3]
+        # sensor and probe have the same axes
+        self.f = np.einsum("nij,nj->ni", self.X[:, :3, :3], records["F_S_comp"][:, LINEAR])
+        self.force = np.linalg.norm(self.f, axis=1)
+        self.torque = np.linalg.norm(records["F_P"][:, ANGULAR], axis=1)
+
+    def during(self, start: float, end: float) -> np.ndarray:
+        """(n,) whether a record is of that time."""
+        return (self.t >= start) & (self.t <= end)
+
+
+def play(
+    scenario: Scenario,
+    robot: SimRobot,
+    controller: Controller,
+    *,
+    each: Callable[[State, np.record], None] | None = None,
+    seconds: float | None = None,
+    **options: Any,
+) -> loop.Summary:
+    """`loop.run` with the scenario's steering, for its whole length unless `seconds` says less.
+
+    `options` are others of `loop.run`, such as `board` and `real_time`. The hand acts by the
+    controller's time; the arm's own began when it was connected.
+    """
+    hand, began, due = robot.hand, 0.0, 0.0
+
+    def push(t: float, X_WP: np.ndarray, V_WP: np.ndarray) -> ArrayLike:
+        return hand(t - began, X_WP, V_WP) if hand else np.zeros(6)
+
+    def after(state: State, out: np.record) -> None:
+        nonlocal began, due
+        time = float(out["time"])
+        if robot.hand is None and hand is not None:
+            began, robot.hand = robot.time - time, push
+        if time >= due and controller.mode == "active":
+            scenario.steer(controller, time)
+            due = time + STEERING - 0.5 / robot.rate
+        if each is not None:
+            each(state, out)
+
+    robot.hand = None
+    try:
+        return loop.run(
+            robot,
+            controller,
+            seconds=scenario.seconds if seconds is None else seconds,
+            each=after,
+            **options,
+        )
+    finally:
+        robot.hand = hand

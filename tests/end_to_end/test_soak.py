@@ -1,0 +1,63 @@
+"""A minute of scenarios as fast as it goes: no memory is kept, no limit left, no record lost."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.soak import resident, run, total
+
+from tests.support import oracle
+from ur_admittance import Controller
+from ur_admittance.blackboard import Blackboard
+from ur_admittance.kernel import layout
+from ur_admittance.scenarios import SCENARIOS, play
+
+pytest.importorskip("mujoco")
+pytestmark = pytest.mark.slow
+
+SECONDS = 14.0
+EARLY, LATE = 3000, 6900  # ticks between which nothing may be kept
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("UR_ADMITTANCE_RUNTIME", str(tmp_path))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+def test_a_long_run_keeps_no_memory_and_leaves_no_limit(scenario):
+    records = np.zeros(10_000, layout.OUTPUTS)
+    seen = np.zeros((2, 2), np.int64)
+    config = scenario.config()
+    with scenario.robot(realtime=False) as robot:
+        controller = Controller(robot.model, config)
+
+        def keep(state, out):
+            tick = int(out["tick"])
+            records[tick - 1] = out
+            if tick in (EARLY, LATE):
+                gc.collect()
+                seen[tick == LATE] = tracemalloc.get_traced_memory()[0], resident()
+
+        with Blackboard.create(robot.name, robot.rate, config, controller.params) as board:
+            tracemalloc.start()
+            try:
+                summary = play(scenario, robot, controller, board=board, each=keep, seconds=SECONDS)
+            finally:
+                tracemalloc.stop()
+    python, whole = seen[1] - seen[0]
+    assert python < 4096, f"{python} bytes of Python objects in {LATE - EARLY} ticks"
+    assert whole < 1 << 20, f"{whole} bytes of the process in {LATE - EARLY} ticks"
+    oracle(records[: summary.ticks], controller)
+
+
+def test_the_soak_counts_every_record(tmp_path: Path):
+    records = np.zeros(15_000, layout.OUTPUTS)
+    row = run(SCENARIOS["surface"], 5, records, tmp_path)
+    whole = total([row])
+    assert whole["clean"], row
+    assert whole["written"] == row["ticks"] > 10_000
