@@ -3,10 +3,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+LIGHT  := $(VENV)/.ready-for-demo
 
-.PHONY: help test check bench lint format clean
+.PHONY: help demo test check bench lint format clean
 
 help:
+	@echo "make demo    a simulated arm gives way, follows a surface, stops at a wall, finds a hole"
 	@echo "make test    all tests (about six minutes on two cores)"
 	@echo "make check   lint, types and the fast tests"
 	@echo "make bench   the timing tables"
@@ -18,6 +20,16 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[all,dev]"
 	@touch $@
+
+# The demo needs no tools of ours: it uses the whole environment if that is there, else a small one.
+$(LIGHT): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[sim,record]"
+	@touch $@
+
+demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT))
+	$(BIN)/ur-admittance demo --scenario all --pace 2
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 import ur_admittance as ua
 from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
-from ur_admittance.realtime import RealTime, prepare, restore, sleep_until
+from ur_admittance.realtime import Deadlines, Pace, RealTime, prepare, restore, sleep_until
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
 
 PUSH = ScriptedPush([(0.1, 0.6, np.array([0.0, 20.0, 0, 0, 0, 0]))])
@@ -72,6 +73,7 @@ def test_three_late_states_in_a_row_stop_the_arm():
             robot, controller, seconds=5.0, each=lambda state, out: time.sleep(0.008)
         )
     assert summary.late >= 3
+    assert "states in a row came late" in summary.too_late
     assert summary.missed > 0
     assert summary.seconds < 4.0
     assert controller.last_stop is not None
@@ -102,7 +104,7 @@ def test_every_tick_is_on_the_blackboard_and_changes_come_back_from_it():
     assert speeds.max() == pytest.approx(0.05, rel=1e-5)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_brakes_the_arm_to_rest_and_ends_the_run_cleanly(number):
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.loop_process"],
@@ -118,6 +120,15 @@ def test_a_signal_brakes_the_arm_to_rest_and_ends_the_run_cleanly(number):
     assert process.returncode == 0
 
 
+def test_a_terminal_that_closes_counts_once_however_often_it_is_said():
+    before = signal.getsignal(signal.SIGHUP)
+    with loop.signals() as asked:
+        for number in (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM):
+            signal.raise_signal(number)
+    assert asked == [signal.SIGHUP, signal.SIGTERM]
+    assert signal.getsignal(signal.SIGHUP) == before
+
+
 def test_what_the_machine_does_not_grant_is_said_and_the_run_goes_on():
     try:
         refused = prepare(RealTime(priority=0, cpu=100_000, lock_memory=False))
@@ -125,6 +136,81 @@ def test_what_the_machine_does_not_grant_is_said_and_the_run_goes_on():
         assert "core 100000" in refused[0]
     finally:
         restore()
+
+
+def test_what_is_not_granted_is_told_before_the_first_tick():
+    told = []
+    with simulated() as robot:
+        wishes = RealTime(priority=0, cpu=100_000, lock_memory=False)
+        controller = ua.Controller(robot.model, ua.Config())
+        summary = loop.run(
+            robot,
+            controller,
+            seconds=0.1,
+            real_time=wishes,
+            tell=lambda line: told.append((line, controller.mode)),
+        )
+    assert told == [(summary.refused[0], "inactive")]
+
+
+def test_a_summary_as_plain_values_can_be_written_as_json():
+    with simulated() as robot:
+        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=0.1)
+    plain = json.loads(json.dumps(summary.as_dict()))
+    assert plain["ticks"] == summary.ticks
+    assert plain["asked"] is False
+    assert plain["period"]["p50"] == pytest.approx(0.002, rel=0.1)
+    assert plain["tick"]["p50"] <= plain["tick"]["p99"] <= plain["tick"]["max"]
+
+
+class Clock:
+    """A monotonic clock that only sleeping moves."""
+
+    def __init__(self, monkeypatch):
+        self.now = 100.0
+        monkeypatch.setattr("ur_admittance.realtime.time", self)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_deadlines_stand_a_period_apart_however_late_each_was_met(monkeypatch):
+    clock = Clock(monkeypatch)
+    deadlines = Deadlines(0.5)
+    for k, late in enumerate((0.0, 0.1, 0.4, 0.0), 1):
+        assert deadlines.wait() == 100.0 + 0.5 * k
+        assert clock.now == pytest.approx(100.0 + 0.5 * k)
+        clock.now += late
+    assert deadlines.missed == 0
+
+
+def test_deadlines_that_passed_are_skipped_and_counted_and_never_made_up_for(monkeypatch):
+    clock = Clock(monkeypatch)
+    deadlines = Deadlines(0.5)
+    deadlines.wait()
+    clock.now += 1.25  # past 101.0 and 101.5, on the way to 102.0
+    assert deadlines.wait() == 101.5
+    assert deadlines.missed == 1
+    assert clock.now == 101.75  # at once, for the newest
+    assert deadlines.wait() == 102.0 == clock.now
+    assert deadlines.missed == 1
+
+
+def test_a_paced_time_passes_as_fast_as_asked_and_waits_for_a_slow_machine(monkeypatch):
+    clock = Clock(monkeypatch)
+    simulated_time = [7.0]
+    pace = Pace(lambda: simulated_time[0], 2.0)
+    simulated_time[0] = 8.0
+    pace()
+    assert clock.now == 100.5
+    clock.now += 3.0  # the machine did something else
+    pace()
+    simulated_time[0] = 9.0
+    pace()
+    assert clock.now == 104.0
 
 
 def test_a_deadline_that_has_passed_is_not_waited_for():

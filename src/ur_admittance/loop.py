@@ -1,7 +1,7 @@
 """The control loop: wait for a state, tick, send the command; and what it measures about itself.
 
 The robot is the clock. A tick that comes late is not made up for: the next state is the newest, and
-what was missed is counted. Ctrl-C and SIGTERM brake to rest, then end the run.
+what was missed is counted. Ctrl-C, SIGTERM and a closed terminal brake to rest, then end the run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -57,6 +57,11 @@ class Histogram:
         k = int(np.searchsorted(np.cumsum(self.counts), share * total))
         return min(self.most, 1e-6 * 10 ** ((k + 1) / 40.0))
 
+    def as_dict(self) -> dict[str, float]:
+        """Its quantiles and its greatest, s."""
+        shares = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
+        return {name: self.quantile(share) for name, share in shares.items()} | {"max": self.most}
+
 
 @dataclass
 class Summary:
@@ -68,6 +73,8 @@ class Summary:
     seconds: float = 0.0
     mode: str = "inactive"
     words: list[str] = field(default_factory=list)
+    asked: bool = False  # whether a signal ended it
+    too_late: str = ""  # why the loop itself stopped the arm, if it did
     refused: list[str] = field(default_factory=list)  # real-time wishes not granted
     period: Histogram = field(default_factory=Histogram)  # between two states
     tick: Histogram = field(default_factory=Histogram)  # `Controller.update`
@@ -78,6 +85,13 @@ class Summary:
         """Whether the run ended in a stop that nobody asked for."""
         return self.mode == "stopped"
 
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values: times in s, quantiles of what took time."""
+        plain = ("ticks", "late", "missed", "seconds", "mode", "words", "refused", "faulted")
+        plain += ("asked", "too_late")
+        times = {name: getattr(self, name).as_dict() for name in ("period", "tick", "reaction")}
+        return {name: getattr(self, name) for name in plain} | times
+
 
 def run(
     robot: Robot,
@@ -87,16 +101,18 @@ def run(
     board: Board | None = None,
     real_time: RealTime | None = None,
     each: Callable[[State, np.record], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Summary:
     """Drive the robot until `seconds` have passed, the controller stops, or somebody says so.
 
     Args:
         robot: connected, and at rest.
         controller: for the same arm.
-        seconds: on the robot's clock; None runs until Ctrl-C or SIGTERM.
+        seconds: on the robot's clock; None runs until Ctrl-C, SIGTERM or a closed terminal.
         board: published to after every command.
         real_time: what to ask of the machine; None asks for nothing.
         each: called after every command, on the loop's time: keep it short.
+        tell: called before the arm moves, with one line for each real-time wish not granted.
 
     Raises:
         RobotError: the robot failed, or `each` did; the arm has been told to stop.
@@ -107,9 +123,13 @@ def run(
             f"{', '.join(controller.model.joint_names)}; build the controller from robot.model"
         )
     loop = _Loop(robot, controller, board, each)
-    with _signals() as asked:
+    with signals() as asked:
         try:
             loop.summary.refused = prepare(real_time) if real_time else []
+            robot.spin = bool(real_time and real_time.spin)
+            if tell is not None:
+                for line in loop.summary.refused:
+                    tell(line)
             loop.start()
             while not (asked or loop.ended(seconds)):
                 loop.tick()
@@ -190,17 +210,22 @@ class _Loop:
         self.late_in_a_row += 1
         self.late_this_second += 1
         if self.late_in_a_row >= _LATE_IN_A_ROW:
-            self.controller.stop(f"{self.late_in_a_row} states in a row came late")
+            self._stop(f"{self.late_in_a_row} states in a row came late")
         elif self.late_this_second > max(1.0, _LATE_SHARE * self.robot.rate):
-            self.controller.stop(f"{self.late_this_second} states came late within a second")
+            self._stop(f"{self.late_this_second} states came late within a second")
+
+    def _stop(self, why: str) -> None:
+        self.summary.too_late = self.summary.too_late or why
+        self.controller.stop(why)
 
     def come_to_rest(self, asked: list[int]) -> None:
         """Brake. A second signal leaves it to the robot's own stop."""
         if self.controller.mode != "stopped":
             self.controller.deactivate()
-        signals, deadline = len(asked), self.before + _PATIENCE
-        while self._moving() and self.before < deadline and len(asked) == signals:
+        count, deadline = len(asked), self.before + _PATIENCE
+        while self._moving() and self.before < deadline and len(asked) == count:
             self.tick()
+        self.summary.asked = bool(asked)
         self.summary.mode = self.controller.mode
         self.summary.words = self.controller.status_words()
         self.robot.stop()
@@ -224,13 +249,20 @@ def _sender(robot: Robot, controller: Controller) -> Callable[[np.record], None]
 
 
 @contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM instead of dying of them."""
+def signals() -> Iterator[list[int]]:
+    """Collect SIGINT, SIGTERM and SIGHUP instead of dying of them."""
     asked: list[int] = []
     kept = {}
+
+    def note(number: int, _: Any) -> None:
+        # A closed terminal says it twice, through kernel and shell, and means it once.
+        if number != signal.SIGHUP or not asked:
+            asked.append(number)
+
     try:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            kept[number] = signal.signal(number, lambda number, frame: asked.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+                kept[number] = signal.signal(number, note)
     except ValueError:  # not the main thread: somebody else handles signals
         kept = {}
     try:

@@ -7,7 +7,9 @@ import gc
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
 
@@ -85,3 +87,59 @@ def sleep_until(deadline: float, spin: bool) -> None:
             pass
     elif left > 0.0:
         time.sleep(left)
+
+
+class Deadlines:
+    """The clock of a robot that has none: deadlines one period apart, each fixed by the first, so
+    that lateness does not add up. One that has passed is skipped and counted, never made up for.
+
+    Attributes:
+        missed: deadlines skipped so far.
+    """
+
+    def __init__(self, period: float, spin: bool = False) -> None:
+        """
+        Args:
+            period: s.
+            spin: see `RealTime`.
+        """
+        self.missed = 0
+        self._period, self._spin = period, spin
+        self._next = time.monotonic() + period
+
+    def wait(self) -> float:
+        """Return at the next deadline, or at once for the newest that has passed. Returns which,
+        s on the monotonic clock.
+        """
+        late = time.monotonic() - self._next
+        if late >= self._period:
+            skipped = int(late / self._period)
+            self._next += skipped * self._period
+            self.missed += skipped
+        sleep_until(self._next, self._spin)
+        reached = self._next
+        self._next += self._period
+        return reached
+
+
+class Pace:
+    """Lets a simulated time pass `speed` times as fast as the clock: call it after every tick.
+
+    That time cannot be late. Where the machine is too slow, it passes more slowly.
+    """
+
+    def __init__(self, now: Callable[[], float], speed: float) -> None:
+        """
+        Args:
+            now: the simulated time, s.
+            speed: above 0.
+        """
+        self._now, self._speed = now, speed
+        self._start = time.monotonic() - now() / speed
+
+    def __call__(self, *_: Any) -> None:
+        due = self._start + self._now() / self._speed
+        behind = time.monotonic() - due
+        if behind > 0.1:
+            self._start += behind
+        sleep_until(due, spin=False)

@@ -1,65 +1,26 @@
-"""The command line: `ur-admittance VERB`. A verb is one function here; its work lives elsewhere."""
+"""`check`: a configuration, and how an arm with it will behave."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
 from ur_admittance import config_check
+from ur_admittance.cli.common import AsJson, console, explained, read_config
 from ur_admittance.config import Config
-from ur_admittance.errors import AdmittanceError, ConfigError, ModelError
-
-FAILED, WRONG = 1, 2  # exit codes: the robot or run failed; usage or configuration is wrong
-
-app = typer.Typer(
-    help="Make a Universal Robots arm give way to force.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+from ur_admittance.errors import AdmittanceError, ConfigError
 
 
-@app.callback()
-def _verbs() -> None:
-    """Keeps verbs as verbs while there is only one."""
-
-
-def main() -> None:
-    """Entry point of `ur-admittance`."""
-    app(prog_name="ur-admittance")
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Print an error of ours on stderr, one problem a line, and leave with its exit code."""
-    try:
-        yield
-    except AdmittanceError as error:
-        for line in getattr(error, "problems", None) or [str(error)]:
-            typer.echo(line, err=True)
-        wrong = isinstance(error, (ConfigError, ModelError))
-        raise typer.Exit(WRONG if wrong else FAILED) from None
-
-
-def read_config(name: str) -> Config:
-    """The configuration in a file, or the one called `preset:NAME`."""
-    scheme, _, preset = name.partition(":")
-    return Config.preset(preset) if scheme == "preset" else Config.load(name)
-
-
-@app.command()
+@explained()
 def check(
     file: Annotated[str, typer.Argument(help="A YAML file, or preset:NAME.", metavar="FILE")],
     robot: Annotated[
         str, typer.Option(help="Also check joint limits [rad/s, rad/s^2] of this arm, say ur5e.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check a configuration and show how the arm will behave.
 
@@ -68,23 +29,22 @@ def check(
     stiffest surface it can touch [N/m]; then what would be unwise. Leaves with 0 when the
     configuration can be used, with 2 when it cannot.
     """
-    with explained():
-        try:
-            config = read_config(file)
-            config.equilibrium_pose()
-            problems = _beyond_arm(config, robot) if robot else []
-            if problems:
-                raise ConfigError("\n".join(problems), tuple(problems))
-        except AdmittanceError as error:
-            if as_json:
-                lines = list(getattr(error, "problems", None) or [str(error)])
-                typer.echo(json.dumps({"file": file, "ok": False, "errors": lines}, indent=2))
-            raise
-        result = _behaviour(config)
+    try:
+        config = read_config(file)
+        config.equilibrium_pose()
+        problems = _beyond_arm(config, robot) if robot else []
+        if problems:
+            raise ConfigError("\n".join(problems), tuple(problems))
+    except AdmittanceError as error:
         if as_json:
-            typer.echo(json.dumps({"file": file, "ok": True, "errors": [], **result}, indent=2))
-        else:
-            _show(file, result)
+            lines = list(getattr(error, "problems", None) or [str(error)])
+            typer.echo(json.dumps({"file": file, "ok": False, "errors": lines}, indent=2))
+        raise
+    result = _behaviour(config)
+    if as_json:
+        typer.echo(json.dumps({"file": file, "ok": True, "errors": [], **result}, indent=2))
+    else:
+        _show(file, result)
 
 
 def _beyond_arm(config: Config, robot: str) -> list[str]:
@@ -123,7 +83,6 @@ def _behaviour(config: Config) -> dict[str, Any]:
 
 def _show(file: str, result: dict[str, Any]) -> None:
     """Print the report for people."""
-    from rich.console import Console
     from rich.table import Table
 
     def cell(value: float | None) -> str:
@@ -138,15 +97,15 @@ def _show(file: str, result: dict[str, Any]) -> None:
         name, enabled, *numbers = axis.values()
         cells = [cell(number) for number in numbers] if enabled else ["off"]
         table.add_row(name, *cells)
-    console = Console(highlight=False, markup=False)
-    console.print(f"{file} can be used\n")
-    console.print(table)
-    console.print("\nfreq., ratio: of the spring; time: constant of the slowest motion;")
-    console.print("10 N, 1 Nm: steady speed under that push; surface: stiffest it can touch\n")
+    screen = console()
+    screen.print(f"{file} can be used\n")
+    screen.print(table)
+    screen.print("\nfreq., ratio: of the spring; time: constant of the slowest motion;")
+    screen.print("10 N, 1 Nm: steady speed under that push; surface: stiffest it can touch\n")
     filtered, deadband = result["filter"], result["deadband"]
     words = "none" if filtered["cutoff_hz"] is None else f"cut-off {filtered['cutoff_hz']:.3g} Hz"
-    console.print(f"filter    {words}, delay {1000 * filtered['delay']:.3g} ms")
-    console.print(f"deadband  {deadband['force']:g} N, {deadband['torque']:g} Nm")
-    console.print(f"contact   with {1000 * result['loop_delay']:g} ms from force to motion")
+    screen.print(f"filter    {words}, delay {1000 * filtered['delay']:.3g} ms")
+    screen.print(f"deadband  {deadband['force']:g} N, {deadband['torque']:g} Nm")
+    screen.print(f"contact   with {1000 * result['loop_delay']:g} ms from force to motion")
     for warning in result["warnings"]:
-        console.print(f"warning   {warning}", style="yellow", soft_wrap=True)
+        screen.print(f"warning   {warning}", style="yellow", soft_wrap=True)

@@ -1,0 +1,124 @@
+"""`demo`: scripted scenes with a simulated arm, watched, recorded, judged and reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ur_admittance.cli.common import FAILED, AsJson, console, explained
+from ur_admittance.cli.run import attend, tell_stop
+from ur_admittance.errors import ConfigError
+from ur_admittance.transforms import did_you_mean
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ur_admittance.scenarios import Finding, Scenario
+
+FAST = 10.0  # times as fast as the clock: what the recorder follows on a slow machine
+
+
+@explained()
+def demo(
+    scenario: Annotated[
+        str, typer.Option(help="hand-guiding, surface, wall, peg, or all of them in turn.")
+    ] = "hand-guiding",
+    out: Annotated[
+        Path, typer.Option(help="Folder for recordings and reports; older ones are replaced.")
+    ] = Path("ur-admittance-demo"),
+    pace: Annotated[
+        float, typer.Option(min=0.1, max=FAST, help="How many times as fast as the clock.")
+    ] = 1.0,
+    fast: Annotated[
+        bool, typer.Option("--fast", help=f"Do not watch: the same as --pace {FAST:g}.")
+    ] = False,
+    ideal: Annotated[
+        bool, typer.Option("--ideal", help="An arm without lag, delay and sensor noise.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a compliant arm does: a scripted scene of about 20 s with a simulated UR5e.
+
+    Draws the tool's way, force [N] and speed [mm/s] while it runs, records every tick, says whether
+    the arm did what it should, and writes a report with plots. The simulated arm lives in its own
+    time, so that every machine shows the same. Leaves with 1 if something was not as it should be.
+    """
+    from ur_admittance.scenarios import SCENARIOS
+
+    if scenario not in (*SCENARIOS, "all"):
+        hint = did_you_mean(scenario, (*SCENARIOS, "all"))
+        names = ", ".join(SCENARIOS)
+        raise ConfigError(f"--scenario: no {scenario!r}; there are {names} and all.{hint}")
+    out.mkdir(parents=True, exist_ok=True)
+    screen = console()
+    screen.quiet = as_json
+    results = []
+    for each in SCENARIOS.values() if scenario == "all" else (SCENARIOS[scenario],):
+        speed = FAST if fast else pace
+        results.append(_show(each, out, speed, ideal=ideal, seed=seed, screen=screen))
+    good = sum(result["passed"] for result in results)
+    if as_json:
+        typer.echo(json.dumps(results, indent=2))
+    elif len(results) > 1:
+        screen.print(f"{good} of {len(results)} scenes went as they should")
+    if good < len(results):
+        raise typer.Exit(FAILED)
+
+
+def _show(
+    scenario: Scenario, out: Path, pace: float, *, ideal: bool, seed: int, screen: Console
+) -> dict[str, Any]:
+    """One scene from its first tick to its report."""
+    from ur_admittance.controller import Controller
+    from ur_admittance.realtime import Pace
+    from ur_admittance.scenarios import play
+    from ur_admittance.telemetry.recording import read
+    from ur_admittance.telemetry.report import write_report
+
+    screen.print(scenario.title, style="bold")
+    screen.print(scenario.text)
+    file = out / f"{scenario.name}.mcap"
+    with scenario.robot(ideal=ideal, realtime=False, seed=seed) as arm:
+        controller = Controller(arm.model, scenario.config())
+        summary, recorded = attend(
+            arm,
+            controller,
+            lambda board: play(scenario, arm, controller, board=board, each=Pace(arm.clock, pace)),
+            record=file,
+            view="" if screen.quiet else "panel",
+            title=scenario.title,
+        )
+    if summary.asked:
+        screen.print(f"ended early; what there was is in {file}")
+        raise typer.Exit(FAILED)
+    if summary.faulted:
+        tell_stop(summary, recorded)
+    with screen.status("writing the report"):
+        recording = read(file)
+        findings = scenario.judge(recording.records, ideal=ideal)
+        rows = [(finding.what, finding.passed, finding.words) for finding in findings]
+        page = write_report(recording, out / scenario.name, scenario.title, rows)
+    _list(findings, screen)
+    screen.print(f"report     {page}\nrecording  {file}\n", soft_wrap=True)
+    return {
+        "scenario": scenario.name,
+        "passed": all(finding.passed for finding in findings),
+        "findings": [dict(zip(("what", "passed", "words"), row, strict=True)) for row in rows],
+        "recording": str(file),
+        "report": str(page),
+    }
+
+
+def _list(findings: list[Finding], screen: Console) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 1))
+    for finding in findings:
+        sign = Text("✓", "green") if finding.passed else Text("✗", "red")
+        table.add_row(sign, finding.what, finding.words)
+    screen.print(table)

@@ -1,0 +1,64 @@
+"""`init`: bring the arm home and write its equilibrium pose."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
+from ur_admittance.config import Config
+
+
+@explained()
+def init(
+    robot: RobotUrl,
+    config: Annotated[
+        str, typer.Option(help="A YAML file, or preset:NAME: the limits to keep on the way.")
+    ] = "",
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("equilibrium.yaml"),
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    stay: Annotated[
+        bool, typer.Option("--stay", help="Do not move: write the pose in which the arm stands.")
+    ] = False,
+    home: Annotated[
+        tuple[float, float, float, float, float, float] | None,
+        typer.Option(help="Joint angles to go to, base to tool [rad]; else the arm's own home."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the arm home and write its pose as equilibrium.
+
+    The joints move straight to the home configuration within half of every speed and acceleration
+    limit. Obstacles are not known: look at the way first. Ctrl-C brakes. A configuration names the
+    file with 'equilibrium: equilibrium.yaml'; its springs then return to that pose.
+    """
+    from ur_admittance import robots
+    from ur_admittance.blackboard import Blackboard
+    from ur_admittance.calibration import equilibrium
+    from ur_admittance.loop import signals
+    from ur_admittance.packing import pack
+
+    limits = read_config(config) if config else Config()
+    equilibrium.check_file(out, force=force)
+    with robots.connect(robot) as arm:
+        params = pack(limits, arm.model)
+        with Blackboard.create(arm.name, arm.rate, limits, params):  # nobody else moves this arm
+            if not stay:
+                goal = arm.model.home if home is None else home
+                way = equilibrium.plan(arm.model, limits, arm.wait().q, goal)
+                with signals() as asked:
+                    typer.echo(f"{arm.name} moves for {way.seconds:.1f} s ...", err=True)
+                    equilibrium.bring(arm, way, limits.safety.max_force, asked)
+            q = arm.wait().q.copy()
+    X_WP = arm.model.fk(q)
+    joints = ", ".join(f"{angle:.4f}" for angle in q)
+    equilibrium.save(out, X_WP, f"Written by ur-admittance init, {arm.name}, joints {joints} rad.")
+    if as_json:
+        position = X_WP[:3, 3].tolist()
+        typer.echo(json.dumps({"file": str(out), "position": position, "joints": q.tolist()}))
+    else:
+        where = ", ".join(f"{1e3 * x:.1f}" for x in X_WP[:3, 3])
+        typer.echo(f"{out}: the tool is at {where} mm")
