@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.support import names_in, scenario
-from ur_admittance.kernel import bits, layout
+from ur_admittance.kernel import bits
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = """
@@ -45,8 +45,8 @@ def test_plain_python_gives_the_same_outputs_as_the_compiled_kernel(tmp_path: Pa
     )
     plain, compiled = np.load(file), scenario()
     assert len(plain) == len(compiled) > 400
-    assert plain["inputs"].tobytes() == compiled["inputs"].tobytes()
-    for name in set(layout.OUTPUTS.names or ()) - {"inputs", "timing"}:
-        np.testing.assert_allclose(
-            plain[name], compiled[name], rtol=1e-12, atol=1e-12, equal_nan=True, err_msg=name
-        )
+    for plainly, quickly in ((plain, compiled), (plain["inputs"], compiled["inputs"])):
+        for name in set(quickly.dtype.names) - {"inputs", "timing"}:
+            np.testing.assert_allclose(
+                plainly[name], quickly[name], rtol=1e-12, atol=1e-12, err_msg=name
+            )

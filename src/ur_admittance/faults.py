@@ -105,6 +105,12 @@ FAULTS: tuple[Fault, ...] = (
         "check the planner",
     ),
     Fault(
+        "desired_step",
+        "warn",
+        "the desired pose jumped by more than 50 mm; it is approached inside the limits",
+        "give poses that move, or a twist with them",
+    ),
+    Fault(
         "joint_outside",
         "warn",
         "a joint is outside its range; only inward motion is allowed",

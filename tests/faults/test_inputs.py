@@ -203,6 +203,14 @@ def silent_planner() -> Loop:
     return loop
 
 
+def leaping_planner() -> Loop:
+    loop = Loop({})
+    loop.run(3)
+    loop.controller.set_desired(moved(arm().fk(HOME), [0, 0, 0.1]))
+    loop.run(20)
+    return loop
+
+
 def frozen_sensor() -> Loop:
     loop = Loop({"safety.frozen_samples": 25})
     noise = np.random.default_rng(0).normal(scale=0.1, size=(50, 6))
@@ -250,6 +258,7 @@ PROVOKED: dict[str, Callable[[], Loop]] = {
     "joints_implausible": broken_joints(1),
     "bad_dt": odd_time(-1.0),
     "desired_stale": silent_planner,
+    "desired_step": leaping_planner,
     "joint_outside": beyond_the_end_of_a_joint,
     "wrench_stale": aged(wrench_age=0.02),
     "wrench_frozen": frozen_sensor,
@@ -291,6 +300,12 @@ def test_a_fault_is_named_and_has_its_reaction(name: str) -> None:
         events = [event for event in loop.controller.events() if event.name == name]
         assert len(events) == 1
         assert events[0].time == pytest.approx(history["time"][first])
+        if name not in WITHOUT_A_NUMBER:
+            inside = abs(events[0].value) < abs(events[0].limit) * (1 - 1e-6)
+            assert events[0].limit != 0 and not inside, "a value beyond its limit"
+
+
+WITHOUT_A_NUMBER = ("stop_requested", "bad_dt", "wrench_not_finite")
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

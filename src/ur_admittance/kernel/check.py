@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.desired import LONGEST_STEP, STALE_AFTER
 from ur_admittance.kernel.layout import EVENTS
 
 LONGEST_DT = 0.1  # s
 GAP = 5.0  # periods
+IK_FAILURES = 5  # in a row, after which the arm stops
 GOOD_TICKS = 50  # at rest and without a fault, before a hold ends
 _JUMP = 3.0  # times what a joint can do in one tick
 _SAME = 1e-9  # s, slack for sums of dt
@@ -36,13 +38,14 @@ def check_time(p, s, i):
 def check_joints(p, s, i):
     """`s.q`: the measured joints, or where the commands put them since the last good one."""
     longest = max(s.dt, s.dt_prev)
+    anywhere = s.fresh or s.mode == bits.INACTIVE or (s.at_rest and s.mode != bits.ACTIVE)
     sane = True
     for n in range(6):
-        step = abs(i.q[n] - s.q[n])
-        if s.fresh or s.mode == bits.INACTIVE or (s.at_rest and s.mode != bits.ACTIVE):
-            sane = sane and i.q[n] - i.q[n] == 0.0
-        else:
-            sane = sane and step <= _JUMP * p.qd_max[n] * longest + 1e-3
+        step, most = abs(i.q[n] - s.q[n]), _JUMP * p.qd_max[n] * longest + 1e-3
+        if not (step - step == 0.0 if anywhere else step <= most):
+            if sane:
+                s.joint_step, s.joint_step_limit = step, most
+            sane = False
     timely = i.joint_age >= -_SAME and i.joint_age < p.joint_timeout - _SAME
     if sane and timely:
         s.bad_joints = 0
@@ -146,4 +149,30 @@ def measure(p, s, i, mask):
         return s.torque, p.max_torque
     if mask == bits.NOT_FOLLOWING:
         return s.lead_time, p.tracking_timeout
+    if mask == bits.WRENCH_NOT_FINITE:
+        return s.wrench_silence, p.wrench_timeout
+    if mask == bits.WRENCH_SPIKE:
+        return s.jump, s.jump_limit
+    if mask == bits.JOINTS_IMPLAUSIBLE:
+        return s.joint_step, s.joint_step_limit
+    if mask == bits.DESIRED_STALE:
+        return s.goal_age, STALE_AFTER
+    if mask == bits.DESIRED_STEP:
+        return s.goal_step, LONGEST_STEP
+    if mask == bits.JOINT_OUTSIDE:
+        return joint_outside(p, s)
+    if mask == bits.IK_FAILED:
+        return 1.0 * s.ik_failures, 1.0 * IK_FAILURES
     return 0.0, 0.0
+
+
+@jit
+def joint_outside(p, s):
+    """The joint that is farthest outside, and the end of its range, rad."""
+    farthest, value, limit = 0.0, 0.0, 0.0
+    for n in range(6):
+        if s.q[n] - p.q_max[n] > farthest:
+            farthest, value, limit = s.q[n] - p.q_max[n], s.q[n], p.q_max[n]
+        if p.q_min[n] - s.q[n] > farthest:
+            farthest, value, limit = p.q_min[n] - s.q[n], s.q[n], p.q_min[n]
+    return value, limit

@@ -29,6 +29,7 @@ from ur_admittance.kernel.spatial import (
     sub,
 )
 
+LONGEST_STEP = 0.05  # m from one goal to the next
 STALE_AFTER = 0.1  # s without a new goal, after which a moving one stands still
 _ARRIVED = 1e-9  # m, rad
 
@@ -41,6 +42,9 @@ def take_goal(s, i):
         return
     s.goal_count = i.goal_count
     s.goal_age = 0.0
+    s.goal_step = 0.0 if s.fresh else norm(sub(linear(i.goal_p), linear(s.p_WG)))
+    if s.goal_step > LONGEST_STEP:
+        s.status |= bits.DESIRED_STEP
     s.at_goal = 0
     set_linear(s.p_WG, linear(i.goal_p))
     set_quaternion(s.wxyz_WG, quaternion(i.goal_wxyz))

@@ -128,10 +128,14 @@ STATE = _record(
         ("J", _FLOAT, (6, 6)),
         ("joint_silence", _FLOAT),  # s since the last good sample
         ("bad_joints", _INT),
+        ("joint_step", _FLOAT),  # rad, the farthest of the last implausible sample
+        ("joint_step_limit", _FLOAT),
         # wrench
         ("wrench_good", _FLOAT, (6,)),  # last good sample
         ("wrench_silence", _FLOAT),  # s since it
         ("spikes", _INT),
+        ("jump", _FLOAT),  # N or Nm, of the last spike
+        ("jump_limit", _FLOAT),
         ("frozen", _INT),
         ("force", _FLOAT),  # N, its size before it is cut to the maximum
         ("torque", _FLOAT),  # Nm
@@ -151,6 +155,7 @@ STATE = _record(
         ("V_WG", _FLOAT, (6,)),
         ("goal_count", _INT),
         ("goal_age", _FLOAT),
+        ("goal_step", _FLOAT),  # m, from the goal before
         ("at_goal", _INT),
         # the law: offset of C from D, in the law's axes
         ("x", _FLOAT, (3,)),  # m

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.check import (
+    IK_FAILURES,
     check_joints,
     check_time,
     check_wrench_age,
@@ -40,8 +41,6 @@ from ur_admittance.kernel.spatial import (
 from ur_admittance.kernel.track import leash, not_following, pose_error, reference, track
 from ur_admittance.kernel.viability import slow_together
 from ur_admittance.kernel.wrench import accept_wrench, to_law_axes, wrench
-
-IK_FAILURES = 5  # in a row, after which the arm stops
 
 # what `update` returns
 WRONG_Q = 1

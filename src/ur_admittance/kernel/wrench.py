@@ -46,6 +46,9 @@ def accept_wrench(p, s, i):
         ):
             s.status |= bits.WRENCH_SPIKE
             s.spikes += 1
+            s.jump, s.jump_limit = jump_f, p.spike_force
+            if not (p.spike_force > 0.0 and jump_f > p.spike_force):
+                s.jump, s.jump_limit = jump_t, p.spike_torque
             return
     if not good:
         s.wrench_silence += s.dt
