@@ -261,3 +261,33 @@ def test_a_push_with_limited_jerk_uses_the_acceleration_it_has_and_never_backs_u
     along = V[-1] / np.linalg.norm(V[-1])
     V = [np.array(loop.tick(np.zeros(6), 0.002)["V_WP_cmd"][:3]) for _ in range(1000)]
     assert np.min(V @ along) > -2e-3
+
+
+@pytest.mark.parametrize("end", ["stop", "deactivate", "let go"])
+def test_an_arm_in_a_corner_of_the_workspace_comes_to_rest(end):
+    rng = np.random.default_rng(8)
+    for _ in range(25):
+        model = ua.RobotModel.ur(rng.choice(ua.RobotModel.arms()))
+        q, dt = model.home + rng.normal(0, 0.5, 6), 0.002
+        middle, room = model.fk(q)[:3, 3], np.where(rng.random(6) < 0.6, 0.002, 0.2)
+        config = ua.Config.from_dict(
+            {
+                "limits.workspace_min": (middle - room[:3]).tolist(),
+                "limits.workspace_max": (middle + room[3:]).tolist(),
+                "limits.joint_acceleration": float(rng.choice([1.0, 4.0])),
+                "admittance.stiffness": [0] * 6,
+            }
+        )
+        controller = ua.Controller(model, config)
+        controller.activate(q)
+        push = rng.normal(0, 20, 6) * [1, 1, 1, 0.1, 0.1, 0.1]
+        for k in range(2150):
+            if k == 150:
+                push = np.zeros(6)
+                if end == "stop":
+                    controller.stop()
+                elif end == "deactivate":
+                    controller.deactivate()
+            out = controller.update(q, push, dt)
+            q = q + out["qd"] * dt
+        assert np.abs(out["qd"]).max() <= (1e-3 if end == "let go" else 0.0)

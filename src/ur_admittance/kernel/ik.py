@@ -32,10 +32,16 @@ from ur_admittance.kernel.spatial import (
     set_linear,
     sub,
 )
-from ur_admittance.kernel.viability import keep_able_to_stop, real_motion, too_hard
+from ur_admittance.kernel.viability import (
+    gentle_stopping_time,
+    keep_able_to_stop,
+    real_motion,
+    too_hard,
+)
 
 _ROUNDS = 12
 _TIE = 1e-9
+_WALL_TIE = 1e-6  # m/s; else rounding, at a wall, would keep a motion along it from ever ending
 
 
 @jit
@@ -154,10 +160,23 @@ def back_inside(p, s, singular):
     """Go back from `qd` towards joint rates that keep the acceleration limits, as far as needed.
     Returns False, with nothing changed, if none were found.
     """
-    if not singular and braked_rates(s) and blend(p, s):
-        return True
-    steady_rates(s)
-    return blend(p, s) or (steadiest_rates(s) and blend(p, s))
+    if not singular and braked_rates(s):
+        k = share_inside(p, s)
+        if k >= 0.0:
+            straight = share_of_wish(p, s)
+            if straight > k:  # without a bend, the joints can do more of the wish
+                k = straight
+                for n in range(6):
+                    s.qd[n] = s.row[n]
+            blend(s, k)
+            return True
+    steady_rates(p, s)
+    k = share_inside(p, s)
+    if k < 0.0 and steadiest_rates(s):
+        k = share_inside(p, s)
+    if k >= 0.0:
+        blend(s, k)
+    return k >= 0.0
 
 
 @jit
@@ -176,12 +195,14 @@ def braked_rates(s):
 
 
 @jit
-def steady_rates(s):
-    """`start`: the joint rates of the last tick, slowed together where the speed limits ask for it,
-    inside the joint bounds.
+def steady_rates(p, s):
+    """`start`: the joint rates of the last tick, slowed together where the speed limits or the wish
+    ask for it, inside the joint bounds.
     """
     v, w = motion_of(s, s.qd_prev)
     k = 1.0
+    if norm(linear(s.V_lim)) <= norm(v) and norm(angular(s.V_lim)) <= norm(w):
+        k = max(0.0, 1.0 - s.dt / max(s.dt, gentle_stopping_time(p, s.qd_prev, v, w)))
     if norm(v) > s.v_cap:
         k = s.v_cap / norm(v)
     if norm(w) > s.w_cap:
@@ -207,13 +228,34 @@ def steadiest_rates(s):
 
 
 @jit
-def blend(p, s):
-    """From `start` towards `qd` as far as the Cartesian limits are kept. Returns False, with
-    nothing changed, if `start` itself is too hard or too fast.
+def share_of_wish(p, s):
+    """How much of the way from `start` to the joint rates for `V_lim`, in `row`, is inside the
+    joint bounds, 0 .. 1. The Cartesian limits are kept at both ends, so also between; else 0.
+    """
+    if too_hard(p, s, linear(s.V_lim), angular(s.V_lim)):
+        return 0.0
+    k = 1.0
+    for n in range(6):
+        t = 0.0
+        for m in range(6):
+            t += s.J_inverse[n, m] * s.V_lim[m]
+        s.row[n] = t
+        change = t - s.start[n]
+        if t > s.high[n]:
+            k = min(k, (s.high[n] - s.start[n]) / change)
+        elif t < s.low[n]:
+            k = min(k, (s.low[n] - s.start[n]) / change)
+    return k
+
+
+@jit
+def share_inside(p, s):
+    """How much of the way from `start` to `qd` keeps the Cartesian limits, 0 .. 1; -1 if `start`
+    itself is too hard or too fast.
     """
     v, w = motion_of(s, s.start)
     if too_hard(p, s, v, w) or norm(v) > s.v_cap + _TIE or norm(w) > s.w_cap + _TIE:
-        return False
+        return -1.0
     dv, dw = sub(linear(s.V_cmd), v), sub(angular(s.V_cmd), w)
     k = last_inside(v, dv, linear(s.V_prev), p.a_max * s.dt)
     k = min(k, last_inside(v, dv, (0.0, 0.0, 0.0), s.v_cap))
@@ -222,13 +264,19 @@ def blend(p, s):
     if s.near_wall:
         for n in range(3):
             if dv[n] > 0.0:
-                k = min(k, max(0.0, (s.wall_high[n] - v[n]) / dv[n]))
+                k = min(k, max(0.0, (s.wall_high[n] + _WALL_TIE - v[n]) / dv[n]))
             elif dv[n] < 0.0:
-                k = min(k, max(0.0, (s.wall_low[n] - v[n]) / dv[n]))
+                k = min(k, max(0.0, (s.wall_low[n] - _WALL_TIE - v[n]) / dv[n]))
+    return k
+
+
+@jit
+def blend(s, k):
+    """`qd`: from `start` that share of the way on."""
     for n in range(6):
-        s.qd[n] = s.start[n] + k * (s.qd[n] - s.start[n])
+        t = s.start[n] + k * (s.qd[n] - s.start[n])
+        s.qd[n] = min(max(t, s.low[n]), s.high[n])
     real_motion(s)
-    return True
 
 
 @jit

@@ -49,6 +49,9 @@ def limit(p, s, stopping):
         wish = slowed
     v, s.v_cap = safe_start(s, linear(s.V_prev), p.v_max, p.a_max * s.dt, True)
     w, s.w_cap = safe_start(s, angular(s.V_prev), p.w_max, p.alpha_max * s.dt, False)
+    if stopping:
+        v = clip_to_walls(s, sub(v, saturate(v, p.a_max * s.dt)))
+        w = sub(w, saturate(w, p.alpha_max * s.dt))
     set_linear(s.V_safe, v)
     set_angular(s.V_safe, w)
     v = step_inside(s, wish, linear(s.V_mem), linear(s.A_mem), p.v_max, p.a_max, p.jerk_max, True)
