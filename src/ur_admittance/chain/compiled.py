@@ -1,0 +1,339 @@
+"""What a chain does every cycle in compiled code: guard the joint command, hand poses over.
+
+The guard stands between the chain and the robot. Whatever links write, raise or leave out, each
+joint's speed, its change from one command to the next, and its range stay inside the arm's limits.
+Joints that nobody commands slow down together: the arm runs out along a straight line in joint
+space, which the admittance law has checked for walls and speed before (see `kernel/viability.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ur_admittance.kernel import bits, layout
+from ur_admittance.kernel.compile import announced, entry_point, jit
+from ur_admittance.kernel.kinematics import kinematics
+from ur_admittance.kernel.spatial import (
+    angular,
+    braking_speed,
+    exp3,
+    inverse,
+    linear,
+    log3,
+    multiply,
+    normalised,
+    quaternion,
+    quaternion_of,
+    scale,
+    set_angular,
+    set_linear,
+    set_quaternion,
+    shortest,
+)
+
+# Places in the array of interfaces: what the robot says first, then what it is told.
+Q, QD, WRENCH, TIMES, SCALING, QD_CMD, Q_CMD, OWN = 0, 6, 12, 18, 22, 23, 29, 35
+# Places in the reference of a desired pose: position, orientation, twist, then:
+ORIENTATION, TWIST, HAS_POSE, COUNT, DESIRED_SIZE = 3, 7, 13, 14, 15
+# Flags of the guard.
+AT_REST, TICKS, LIMITED, BY_POSITION, HALTED, BARE, FLAGS = 0, 1, 2, 3, 4, 5, 6
+
+LONGEST_DT = 0.1  # s; a cycle that is longer, or takes no time, counts as one period
+FARTHEST = 100.0  # m, m/s, rad/s: what a desired pose may ask for at all
+_TIE = 1e-9
+_NEARLY = 1e-3  # how far a rotation may be from exact
+
+
+@jit(entry=True)
+def finite(values):
+    """Whether there is no NaN and no infinity."""
+    total = 0.0
+    for n in range(values.shape[0]):
+        total += values[n] - values[n]
+    return total == 0.0
+
+
+@jit(entry=True)
+def measured(values, q, wrench, dt, wrench_age, joint_age, period):
+    """Write down what the robot says. Returns how long the cycle is, s; 0 for a wrong length."""
+    if q.shape[0] != 6 or wrench.shape[0] != 6:
+        return 0.0
+    for n in range(6):
+        values[Q + n] = q[n]
+        values[WRENCH + n] = wrench[n]
+    seconds = dt if dt > 0.0 and dt <= LONGEST_DT else period
+    values[TIMES], values[TIMES + 1], values[TIMES + 2] = dt, wrench_age, joint_age
+    values[TIMES + 3] += seconds
+    return seconds
+
+
+@jit(entry=True)
+def guard(values, limits, claimed, memory, flags, ring, outputs, source, dt):
+    """Make the robot's command of what the links wrote, and remember the cycle.
+
+    Args:
+        values: all interfaces. Commands are overwritten by what is really sent.
+        limits: (4, 6) speed, acceleration, lowest and highest position of each joint.
+        claimed: (6,) 1 where a link commands the joint; the others brake.
+        memory: (2, 6) rates and positions of the last command, rad/s and rad.
+        ring: (n, m) the first m interfaces of the last n cycles.
+        outputs: the record to show, made from `source`, the record of the law's tick.
+        dt: s, sane.
+
+    Returns:
+        0, or n + 1 where the command of joint n is not finite: all joints brake then.
+    """
+    wrong = 0
+    for n in range(6):
+        wish = values[Q_CMD + n] if flags[BY_POSITION] else values[QD_CMD + n]
+        if claimed[n] and wish - wish != 0.0:
+            wrong = n + 1
+    time = 0.0
+    for n in range(6):
+        if wrong or not claimed[n]:
+            time = max(time, abs(memory[0, n]) / limits[1, n])
+    keep = 1.0 - dt / time if time > dt else 0.0
+    flags[AT_REST] = 1
+    limited = False
+    for n in range(6):
+        now = memory[1, n] if flags[BY_POSITION] else values[Q + n]
+        low, high = joint_bounds(memory[0, n], now, limits[:, n], dt)
+        q = now
+        if wrong or not claimed[n]:
+            v = min(max(keep * memory[0, n], low), high)
+            if flags[BY_POSITION]:
+                q += v * dt
+        elif flags[BY_POSITION]:
+            v, q, cut = follow(values[Q_CMD + n], now, low, high, limits[1, n], dt)
+            limited = limited or cut
+        else:
+            wish = values[QD_CMD + n]
+            v = min(max(wish, low), high)
+            if abs(v - wish) > _TIE * limits[0, n]:
+                limited = True
+            else:
+                v = wish
+        memory[0, n] = values[QD_CMD + n] = v
+        memory[1, n] = values[Q_CMD + n] = q
+        if v != 0.0:
+            flags[AT_REST] = 0
+    flags[LIMITED] += 1 if limited else 0
+    show(values, memory, flags, outputs, source, dt)
+    flags[TICKS] += 1
+    row = ring[flags[TICKS] % ring.shape[0]]
+    for n in range(row.shape[0]):
+        row[n] = values[n]
+    return wrong
+
+
+@jit
+def joint_bounds(v_prev, q, limit, dt):
+    """How fast a joint may go: its speed, its acceleration, and to stop in time at its end."""
+    fastest, a, lowest, highest = limit[0], limit[1], limit[2], limit[3]
+    low, high = -fastest, fastest
+    reach = fastest * dt + fastest * fastest / (2.0 * a)
+    if q - lowest < reach:
+        low = -min(fastest, braking_speed(q - lowest, a, dt))
+    if highest - q < reach:
+        high = min(fastest, braking_speed(highest - q, a, dt))
+    slower, faster = v_prev - a * dt, v_prev + a * dt
+    # A joint too near to its end for its speed brakes as hard as it may.
+    return min(max(low, slower), faster), max(min(high, faster), slower)
+
+
+@jit
+def follow(target, q, low, high, a, dt):
+    """Rate and position on the way from `q` to `target`, and whether it gets there later only."""
+    v = (target - q) / dt
+    slack = _TIE + _TIE * abs(v)
+    if v <= high + slack and v >= low - slack:
+        return v, target, False
+    v = math.copysign(braking_speed(abs(target - q), a, dt), target - q)
+    v = min(max(v, low), high)
+    return v, q + v * dt, True
+
+
+@jit
+def show(values, memory, flags, outputs, source, dt):
+    """The record for whoever watches: the law's own, with the command that is really sent."""
+    s = source[0]
+    if flags[BARE]:
+        s.tick += 1
+        s.time += dt
+        s.dt = dt
+        s.mode, s.status = bits.ACTIVE, 0
+        for n in range(6):
+            s.q[n] = values[Q + n]
+            s.wrench[n] = values[WRENCH + n]
+            s.q_ref[n] = memory[1, n]
+    outputs[0] = s
+    o = outputs[0]
+    for n in range(6):
+        o.qd[n] = memory[0, n]
+        if flags[BY_POSITION]:
+            o.q_ref[n] = memory[1, n]
+    if flags[HALTED]:
+        o.mode = bits.STOPPED
+        o.status |= bits.STOP_REQUESTED
+
+
+@jit(entry=True)
+def take_desired(reference, seen, inputs, state):
+    """Make a desired pose, if it is a new one, the goal of the next tick.
+
+    Without a pose the goal is where the desired pose is now, and the twist moves it. Returns False
+    where there is no such pose: too far, too fast, or a quaternion of length zero.
+    """
+    if reference[COUNT] == seen[0]:
+        return True
+    i, s = inputs[0], state[0]
+    for n in range(TWIST, HAS_POSE):
+        if not abs(reference[n]) <= FARTHEST:
+            return False
+    if reference[HAS_POSE] != 0.0:
+        wxyz = quaternion(reference[ORIENTATION:TWIST])
+        length2 = wxyz[0] ** 2 + wxyz[1] ** 2 + wxyz[2] ** 2 + wxyz[3] ** 2
+        for n in range(3):
+            if not abs(reference[n]) <= FARTHEST:
+                return False
+        if not abs(length2 - 1.0) <= 2.0 * _NEARLY:
+            return False
+        set_linear(i.goal_p, linear(reference))
+        set_quaternion(i.goal_wxyz, shortest(normalised(wxyz)))
+    elif s.fresh:  # the desired pose is seeded by the next tick only
+        return True
+    else:
+        set_linear(i.goal_p, linear(s.p_WD))
+        set_quaternion(i.goal_wxyz, shortest(quaternion(s.wxyz_WD)))
+    set_linear(i.goal_V, linear(reference[TWIST:HAS_POSE]))
+    set_angular(i.goal_V, angular(reference[TWIST:HAS_POSE]))
+    i.goal_count += 1
+    seen[0] = reference[COUNT]
+    return True
+
+
+@jit(entry=True)
+def take_joints(q, qd, params, spare, inputs):
+    """Make joint angles [rad] and rates [rad/s] the goal: the pose they lead to, and its twist."""
+    p, s, i = params[0], spare[0], inputs[0]
+    for n in range(6):
+        s.q[n] = q[n]
+    kinematics(p, s)
+    set_linear(i.goal_p, linear(s.p_WP))
+    set_quaternion(i.goal_wxyz, quaternion_of(s.R_WP))
+    for n in range(6):
+        t = 0.0
+        for m in range(6):
+            t += s.J[n, m] * qd[m]
+        if not abs(t) <= FARTHEST:
+            return False
+        i.goal_V[n] = t
+    i.goal_count += 1
+    return True
+
+
+@jit(entry=True)
+def write_desired(X, V, out):
+    """A pose (4, 4) and a twist (6,) as a reference. Returns False for what is not a pose."""
+    for n in range(3):
+        for m in range(3):
+            t = -1.0 if n == m else 0.0
+            for k in range(3):
+                t += X[n, k] * X[m, k]
+            if not abs(t) <= _NEARLY:
+                return False
+    volume = X[0, 0] * (X[1, 1] * X[2, 2] - X[1, 2] * X[2, 1])
+    volume -= X[0, 1] * (X[1, 0] * X[2, 2] - X[1, 2] * X[2, 0])
+    volume += X[0, 2] * (X[1, 0] * X[2, 1] - X[1, 1] * X[2, 0])
+    if not volume > 0.0 or X[3, 0] != 0.0 or X[3, 1] != 0.0 or X[3, 2] != 0.0 or X[3, 3] != 1.0:
+        return False
+    set_linear(out, (X[0, 3], X[1, 3], X[2, 3]))
+    set_quaternion(out[ORIENTATION:TWIST], quaternion_of(X))
+    for n in range(6):
+        out[TWIST + n] = V[n]
+    out[HAS_POSE] = 1.0
+    out[COUNT] += 1.0
+    return True
+
+
+@jit(entry=True)
+def way_between(start, end, segment):
+    """Fill the segment for `write_along` from two poses, each position and orientation (7,)."""
+    for n in range(7):
+        segment[n] = start[n]
+    for n in range(3):
+        segment[7 + n] = end[n] - start[n]
+    wxyz = multiply(quaternion(end[3:7]), inverse(quaternion(start[3:7])))
+    set_linear(segment[10:13], log3(shortest(wxyz)))
+
+
+@jit(entry=True)
+def write_along(segment, phases, t, pace, out):
+    """The pose on a straight way with one axis of turning, `t` s after its start, and its twist.
+
+    Args:
+        segment: (13,) start position m, start orientation wxyz, way m, turn in W axes rad.
+        phases: (7, 5) of constant jerk: end of the phase s, then at its start the share of the way
+            that is done, and its first, second and third derivative.
+        pace: how fast t goes, 1 for as fast as time.
+    """
+    share, rate, begun = 1.0, 0.0, 0.0
+    for k in range(7):
+        end, x, v, a, j = phases[k]
+        if t < end:
+            d = t - begun
+            share = x + d * (v + d * (a / 2.0 + d * j / 6.0))
+            rate = pace * (v + d * (a + d * j / 2.0))
+            break
+        begun = end
+    for n in range(3):
+        out[n] = segment[n] + share * segment[7 + n]
+        out[TWIST + n] = rate * segment[7 + n]
+        out[TWIST + 3 + n] = rate * segment[10 + n]
+    turn = (segment[10], segment[11], segment[12])
+    wxyz = multiply(exp3(scale(turn, share)), quaternion(segment[3:7]))
+    set_quaternion(out[ORIENTATION:TWIST], normalised(wxyz))
+    out[HAS_POSE] = 1.0
+    out[COUNT] += 1.0
+
+
+class Compiled(NamedTuple):
+    """The functions above, callable without the dispatcher."""
+
+    finite: Callable
+    measured: Callable
+    guard: Callable
+    take_desired: Callable
+    take_joints: Callable
+    write_desired: Callable
+    way_between: Callable
+    write_along: Callable
+
+
+@functools.cache
+def compiled() -> Compiled:
+    """Compile or load everything now, not on the robot."""
+    values, inputs, state = np.zeros(OWN), layout.new_inputs(), layout.new_state()
+    outputs, reference = layout.new_outputs(), np.zeros(DESIRED_SIZE)
+    with announced("the chain"):
+        finite(values)
+        strided = np.zeros((6, 2))[:, 0]  # so that the compiled code takes any stride
+        measured(values, strided, strided, 0.002, 0.0, 0.0, 0.002)
+        guard(
+            values, np.ones((4, 6)), np.zeros(6, np.int64), np.zeros((2, 6)),
+            np.zeros(FLAGS, np.int64), np.zeros((2, OWN)), outputs, outputs.copy(), 0.002,
+        )  # fmt: skip
+        take_desired(reference, np.zeros(1), inputs, state)
+        take_joints(np.zeros(6), np.zeros(6), np.zeros(1, layout.PARAMS), state, inputs)
+        write_desired(np.eye(4), np.zeros(6), reference)
+        way_between(np.ones(7), np.ones(7), np.zeros(13))
+        write_along(np.ones(13), np.zeros((7, 5)), 0.0, 1.0, reference)
+    functions = (
+        finite, measured, guard, take_desired, take_joints, write_desired, way_between, write_along
+    )  # fmt: skip
+    return Compiled(*map(entry_point, functions))
