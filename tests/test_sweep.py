@@ -55,17 +55,19 @@ def hold_to_limits(name: str, runs: int, seed: int, ticks: int = 150) -> None:
 
 
 def hold_to_reasons(cases: np.ndarray) -> None:
-    """Where the status names nothing but joint bounds, no joint rates would have kept the limit."""
+    """Where the status names nothing but joint bounds, no joint rates would have kept the limit
+    with a tenth to spare.
+    """
     joints = [case for case in cases if not case["status"] & sweep.HELD & ~NAMES_A_JOINT]
     avoidable = sum(some_rates_keep_the_limit(case) for case in joints)
     assert avoidable == 0, f"{avoidable} of {len(joints)} were avoidable"
 
 
 def some_rates_keep_the_limit(case: np.void, rounds: int = 200) -> bool:
-    """Whether joint rates inside the bounds exist that keep the limits of speed and acceleration,
+    """Whether joint rates inside the bounds exist that keep speed and nine tenths of acceleration,
     by alternating projections: onto what the joints can do (daqp), and onto what the limits allow.
     """
-    J, V, reach = case["J"], case["V_prev"], case["reach"]
+    J, V, reach = case["J"], case["V_prev"], 0.9 * case["reach"]
     H, aim = J.T @ J + 1e-12 * np.eye(6), V.copy()
     for _ in range(rounds):
         high, low = case["high"].copy(), case["low"].copy()

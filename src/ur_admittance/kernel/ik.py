@@ -170,8 +170,11 @@ def back_inside(p, s, singular):
                     s.qd[n] = s.row[n]
             blend(s, k)
             return True
-    steady_rates(p, s)
+    steady_rates(p, s, True)
     k = share_inside(p, s)
+    if k < 0.0:
+        steady_rates(p, s, False)
+        k = share_inside(p, s)
     if k < 0.0 and steadiest_rates(s):
         k = share_inside(p, s)
     if k >= 0.0:
@@ -195,13 +198,13 @@ def braked_rates(s):
 
 
 @jit
-def steady_rates(p, s):
-    """`start`: the joint rates of the last tick, slowed together where the speed limits or the wish
-    ask for it, inside the joint bounds.
+def steady_rates(p, s, slower):
+    """`start`: the joint rates of the last tick, slowed together where the speed limits ask for it
+    (or the wish is slower, too), inside the joint bounds.
     """
     v, w = motion_of(s, s.qd_prev)
     k = 1.0
-    if norm(linear(s.V_lim)) <= norm(v) and norm(angular(s.V_lim)) <= norm(w):
+    if slower and norm(linear(s.V_lim)) <= norm(v) and norm(angular(s.V_lim)) <= norm(w):
         k = max(0.0, 1.0 - s.dt / max(s.dt, gentle_stopping_time(p, s.qd_prev, v, w)))
     if norm(v) > s.v_cap:
         k = s.v_cap / norm(v)
