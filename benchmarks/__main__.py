@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import sys
 import time
 from collections.abc import Callable
@@ -20,12 +18,13 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from benchmarks import allocations, cpp_rows, rollout, split, startup, tick
+from benchmarks import allocations, cpp_rows, loop, rollout, split, startup, tick
 from benchmarks import workload as workloads
 from benchmarks.numpy_pinocchio import NumpyPinocchio
 from benchmarks.numpy_pinocchio import replay as replay_numpy
 from benchmarks.timing import time_python
 from benchmarks.workload import Workload
+from ur_admittance import loop_bench
 
 AGREEMENT = 1e-6  # rad/s
 WIDTH = 140  # of the tables, characters
@@ -79,6 +78,7 @@ def main() -> int:
         results["allocations"] = allocations.count(20_000 if quick else 1_000_000, counter)
         say("starting afresh")
         results["startup"] = startup.measure(cold=not quick)
+    results["loop"] = loop.with_progress(1.0 if quick else 10.0)
     _add_allocations(results)
     _show(console, results)
     options.json.write_text(json.dumps(results, indent=2) + "\n")
@@ -176,16 +176,7 @@ def _add_allocations(results: dict[str, Any]) -> None:
 
 
 def machine() -> dict[str, Any]:
-    cpu = platform.processor()
-    if Path("/proc/cpuinfo").exists():
-        lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines())
-        cpu = next((value.strip() for key, _, value in lines if key.startswith("model name")), cpu)
-    return {
-        "cpu": cpu,
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
+    return loop_bench.machine() | {
         "numba": numba.__version__,
         "numpy": np.__version__,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -224,6 +215,7 @@ def _show(console: Console, results: dict[str, Any]) -> None:
     console.print(table)
     _show_split(console, results)
     _show_rest(console, results)
+    loop_bench.show(results["loop"], console)
 
 
 def _show_split(console: Console, results: dict[str, Any]) -> None:

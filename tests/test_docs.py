@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES += [ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-COMING = ("calibrate", "bench", "doctor", "cockpit", "fake-robot", "tune")
+COMING = ("calibrate", "doctor", "cockpit", "fake-robot", "tune")
 
 
 def name_of(path: Path) -> str:

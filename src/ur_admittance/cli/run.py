@@ -14,6 +14,7 @@ import numpy as np
 import typer
 
 from ur_admittance.cli.common import FAILED, AsJson, RobotUrl, explained, read_config
+from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.faults import BY_NAME
 
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 @explained()
 def run(
     robot: RobotUrl,
-    config: Annotated[str, typer.Option(help="A YAML file, or preset:NAME.", metavar="FILE")],
+    config: Annotated[
+        str, typer.Option(help="A YAML file, or preset:NAME; ros2 may do without.", metavar="FILE")
+    ] = "",
     record: Annotated[
         Path | None, typer.Option(help="Record every tick to this MCAP file.", metavar="FILE")
     ] = None,
@@ -64,6 +67,27 @@ def run(
         bool,
         typer.Option("--real-time", help="Simulated arm: keep the clock's time, and be late."),
     ] = False,
+    model: Annotated[
+        str, typer.Option(help="ROS 2: an arm, say ur5e, or a URDF; else /robot_description.")
+    ] = "",
+    wrench: Annotated[
+        str,
+        typer.Option(
+            help="ROS 2: topic of the wrench; /netft/proc_probe is taken as compensated and given "
+            "at the probe, all others as raw.",
+            metavar="TOPIC",
+        ),
+    ] = "",
+    flip_wrench: Annotated[
+        bool,
+        typer.Option("--flip-wrench", help="ROS 2: the sensor reports the reaction; turn it."),
+    ] = False,
+    inactive: Annotated[
+        bool, typer.Option("--inactive", help="ROS 2: wait to be activated, do not move before.")
+    ] = False,
+    unconfigured: Annotated[
+        bool, typer.Option("--unconfigured", help="ROS 2: wait to be configured, too.")
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the recording if it exists.")
     ] = False,
@@ -79,7 +103,10 @@ def run(
     from ur_admittance.controller import Controller
     from ur_admittance.realtime import Pace, RealTime
 
-    settings = read_config(config)
+    ros2 = robot.strip().lower() == "ros2"
+    if not config and not ros2:
+        raise ConfigError("--config: give a YAML file, or preset:NAME")
+    settings = read_config(config) if config else Config()
     settings.equilibrium_pose()
     for name, number in (("--seconds", seconds), ("--pace", pace)):
         if number is not None and not number >= 0:
@@ -91,6 +118,11 @@ def run(
         raise ConfigError(
             f"--push, --pace and --real-time are for simulated arms, got --robot {robot}"
         )
+    if not ros2 and (model or wrench or flip_wrench or inactive or unconfigured):
+        raise ConfigError(
+            "--model, --wrench, --flip-wrench, --inactive and --unconfigured are for --robot ros2, "
+            f"got --robot {robot}"
+        )
     if real_time and pace is not None:
         raise ConfigError("--real-time: an arm in real time has the clock's pace, leave --pace out")
     if simulated and not real_time and pace is None:
@@ -99,24 +131,41 @@ def run(
     if push is not None:
         options["hand"] = to_and_fro(push)
     wishes = RealTime(priority=priority, cpu=cpu, spin=spin) if pace is None else None
-    with robots.connect(robot, **options) as arm:
-        controller = Controller(arm.model, settings)
+    view, tell = "" if as_json else "line", _refuse if strict else _tell
+    if ros2:
+        from ur_admittance.cli.run_ros2 import run_node
 
-        def drive(board: Blackboard) -> Summary:
-            if not as_json:
-                typer.echo(f"{arm.name} gives way from now on; Ctrl-C ends it")
-            return loop.run(
-                arm,
-                controller,
-                seconds=seconds,
-                board=board,
-                real_time=wishes,
-                each=Pace(arm.clock, pace) if pace else None,
-                tell=_refuse if strict else _tell,
-            )
+        state = "unconfigured" if unconfigured else "inactive" if inactive else "active"
+        summary, recorded = run_node(
+            settings,
+            model=model,
+            wrench=wrench,
+            flip=flip_wrench,
+            state=state,
+            seconds=seconds,
+            record=record,
+            view=view,
+            real_time=wishes,
+            tell=tell,
+        )
+    else:
+        with robots.connect(robot, **options) as arm:
+            controller = Controller(arm.model, settings)
 
-        view = "" if as_json else "line"
-        summary, recorded = attend(arm, controller, drive, record=record, view=view)
+            def drive(board: Blackboard) -> Summary:
+                if not as_json:
+                    typer.echo(f"{arm.name} gives way from now on; Ctrl-C ends it")
+                return loop.run(
+                    arm,
+                    controller,
+                    seconds=seconds,
+                    board=board,
+                    real_time=wishes,
+                    each=Pace(arm.clock, pace) if pace else None,
+                    tell=tell,
+                )
+
+            summary, recorded = attend(arm, controller, drive, record=record, view=view)
     if as_json:
         file = recorded and dataclasses.asdict(recorded) | {"path": str(recorded.path)}
         typer.echo(json.dumps(summary.as_dict() | {"recording": file}, indent=2))

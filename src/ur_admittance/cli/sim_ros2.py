@@ -1,0 +1,127 @@
+"""`sim-ros2`: a simulated arm on a ROS 2 graph, in the place of the robot and its driver."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ur_admittance.cli.common import AsJson, explained
+from ur_admittance.cli.run import to_and_fro
+from ur_admittance.errors import ConfigError
+from ur_admittance.transforms import did_you_mean
+
+if TYPE_CHECKING:
+    from ur_admittance.robots.sim import SimRobot
+
+
+@explained()
+def sim_ros2(
+    arm: Annotated[str, typer.Option(help="Which arm: ur3e to ur30.")] = "ur5e",
+    scenario: Annotated[
+        str,
+        typer.Option(
+            help="A scene of `demo`, with its tool, its sensor and its hand: hand-guiding, "
+            "surface, wall or peg. Planned motion is not part of it."
+        ),
+    ] = "",
+    write_config: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the controller's configuration for the scenario to this file, as a ROS 2 "
+            "parameter file.",
+            metavar="FILE",
+        ),
+    ] = None,
+    push: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(
+            help="Push the tool with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
+            "back, 1 s rest, and so on, from the first command on."
+        ),
+    ] = None,
+    ideal: Annotated[
+        bool, typer.Option("--ideal", help="An arm without lag, delay and sensor noise.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise.")] = 0,
+    repeat: Annotated[
+        bool,
+        typer.Option(
+            "--repeat",
+            help="Repeat the last velocity for ever, as the driver's forward_velocity_controller "
+            "does; else the arm brakes after 20 ms without a command.",
+        ),
+    ] = False,
+    seconds: Annotated[
+        float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
+    ] = None,
+    priority: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=99,
+            help="Real-time priority, 1 to 99, above that of the controller; 0 asks for none.",
+        ),
+    ] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Put a simulated arm on the ROS 2 graph, in the place of the robot and its driver.
+
+    Publishes /joint_states, /wrist_ft_sensor, /netft/raw_sensor and /robot_description at 500 Hz
+    in real time, and obeys /forward_velocity_controller/commands,
+    /forward_position_controller/commands and /scaled_joint_trajectory_controller/joint_trajectory.
+    Who publishes to /sim/push pushes the tool for a second: force [N] and torque [Nm], axes of the
+    base.
+    """
+    if seconds is not None and not seconds >= 0:
+        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+    if write_config is not None and not scenario:
+        raise ConfigError("--write-config: needs a --scenario")
+
+    from ur_admittance.realtime import RealTime, prepare, restore
+    from ur_admittance.robots.sim import SimRobot
+    from ur_admittance.ros2 import wire
+    from ur_admittance.ros2.sim_node import NAME, SimNode
+
+    if scenario:
+        robot = _scene(scenario, arm, write_config, ideal, seed)
+    else:
+        robot = SimRobot(arm, realtime=False, ideal=ideal, seed=seed)
+    if push is not None:
+        robot.hand = to_and_fro(push)
+    with wire.started(), robot:
+        with wire.urgent(priority):
+            sim = SimNode(wire.rclpy.create_node(NAME), robot, repeat=repeat)
+        for line in prepare(RealTime(priority=priority, lock_memory=priority > 0)):
+            typer.echo(f"warning: {line}", err=True)
+        try:
+            if not as_json:
+                typer.echo(f"{robot.name} is on the graph; Ctrl-C ends it")
+            served = sim.run(seconds)
+        finally:
+            restore()
+    if as_json:
+        typer.echo(json.dumps(dataclasses.asdict(served), indent=2))
+    else:
+        typer.echo(
+            f"{served.seconds:.1f} s, {served.cycles} cycles, {served.missed} missed; "
+            f"{served.commands} commands obeyed, {served.refused} refused; the arm is at rest"
+        )
+
+
+def _scene(name: str, arm: str, file: Path | None, ideal: bool, seed: int) -> SimRobot:
+    """The arm in a scene of `demo`; its configuration goes to `file`."""
+    from ur_admittance.scenarios import SCENARIOS
+
+    if name not in SCENARIOS:
+        hint = did_you_mean(name, SCENARIOS)
+        raise ConfigError(f"--scenario: no {name!r}; there are {', '.join(SCENARIOS)}.{hint}")
+    if arm != "ur5e":
+        raise ConfigError(f"--arm: the scenes are a ur5e's, got {arm}")
+    if file is not None:
+        frames = {"tip": "probe", "ft_frame": "tool0"}
+        file.write_text(SCENARIOS[name].config().replace(frames).to_yaml("ros2"), "utf-8")
+    return SCENARIOS[name].robot(ideal=ideal, realtime=False, seed=seed)

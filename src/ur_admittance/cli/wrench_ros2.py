@@ -1,0 +1,77 @@
+"""`wrench-ros2`: the wrench pipeline on a ROS 2 graph, as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ur_admittance.cli.common import AsJson, explained, read_config
+from ur_admittance.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ur_admittance.config import Config
+    from ur_admittance.model import RobotModel
+
+
+@explained()
+def wrench_ros2(
+    config: Annotated[str, typer.Option(help="A YAML file, or preset:NAME.", metavar="FILE")],
+    model: Annotated[
+        str,
+        typer.Option(help="Name of an arm, or a URDF file; else /robot_description is waited for."),
+    ] = "",
+    seconds: Annotated[
+        float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compensate a raw force/torque sensor on the ROS 2 graph; nothing is moved.
+
+    Takes /netft/raw_sensor, subtracts bias and tool weight, filters, applies the deadband, and
+    publishes /netft/proc_sensor (force [N] and torque [Nm] at the sensor) and /netft/proc_probe (at
+    the probe). Needs /joint_states, for the direction of gravity. The service /wrench_node/tare
+    makes what the sensor feels now its bias.
+    """
+    settings = read_config(config)
+    if seconds is not None and not seconds >= 0:
+        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+
+    from ur_admittance.loop import signals
+    from ur_admittance.ros2 import wire
+    from ur_admittance.ros2.wrench_node import NAME, WrenchNode
+
+    with wire.started(), signals() as asked:
+        node = wire.rclpy.create_node(NAME)
+        named = wire.model_named(model, settings) if model else None
+        arm = named or _described(node, settings, asked)
+        if arm is None:
+            return
+        wrench = WrenchNode(node, arm, settings)
+        if not as_json:
+            typer.echo("compensating /netft/raw_sensor; Ctrl-C ends it")
+        wrench.run(seconds, asked)
+    if as_json:
+        typer.echo(json.dumps({"published": wrench.published, "dropped": wrench.dropped}, indent=2))
+    else:
+        typer.echo(f"{wrench.published} samples published, {wrench.dropped} dropped")
+
+
+def _described(node: Any, config: Config, asked: list[int]) -> RobotModel | None:
+    """The arm, as soon as somebody publishes its description; None if the user had enough."""
+    from ur_admittance.ros2 import topics, wire
+
+    description = wire.Description(node)
+    patience = time.monotonic() + 2.0
+    while not asked:
+        text = description.look()
+        if text:
+            return wire.model_from(text, config)
+        if time.monotonic() > patience:
+            typer.echo(f"waiting for {topics.ROBOT_DESCRIPTION} ...", err=True)
+            patience = math.inf
+        time.sleep(0.02)
+    return None

@@ -1,0 +1,118 @@
+"""What stands against moving the arm now, in words: looked at before every activation."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ur_admittance.config import Config
+from ur_admittance.robots.ros2 import Ros2Robot
+from ur_admittance.ros2 import topics
+
+WINDOW, CYCLES = 0.3, 10  # s and number of joint states that are looked at, at least
+STILL, STILL_TURN = 1e-3, 5e-3  # m/s of the tool, rad/s of a joint
+_RATE = 0.1  # share by which the rate of the joint states may differ from control_rate
+_MATCHING = 2.0  # s for the other side to find our publisher
+LEASE = 20.0  # s for which DDS believes that a killed process lives
+
+
+def obstacles(robot: Ros2Robot, config: Config) -> list[str]:
+    """Every reason not to move; none if all is well. Takes a third of a second, at least.
+
+    With none, the command topic is claimed, and somebody listens there.
+    """
+    found = data_problems(robot, config)
+    if found:
+        return found
+    found = _others(robot, config)
+    if not found:
+        mode = config.output.mode
+        robot.claim(mode)
+        deadline = time.monotonic() + _MATCHING
+        while robot.listeners(mode) == 0 and time.monotonic() < deadline:
+            robot.look(0.02)
+        if robot.listeners(mode) == 0:
+            found.append(
+                f"nobody listens on {robot.topic(mode)}; load and activate that controller, or "
+                "choose another output.mode"
+            )
+        found += _others(robot, config)  # whoever claimed it at the same moment
+    if found:
+        robot.release()
+    return found
+
+
+def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
+    """What is wrong with joint states and wrench."""
+    state = robot.look(0.0)
+    q, cycle, begun = state.q.copy(), state.cycle, state.joint_time
+    robot.rivals()
+    state = robot.look(max(WINDOW, CYCLES / robot.rate))
+    seconds = max(state.joint_time - begun, 1e-9)
+    if missing := robot.missing():
+        return [missing]
+    found = []
+    now, safety = time.monotonic(), config.safety
+    wrench, joints = robot.wrench_topic, robot.resolve(topics.JOINT_STATES)
+    for topic, age, limit in (
+        (joints, now - state.joint_time, safety.joint_timeout),
+        (wrench, now - state.wrench_time, safety.wrench_timeout),
+    ):
+        if not age <= max(limit, 2.0 / robot.rate):
+            found.append(f"the last message on {topic} is {age:.3f} s old, at most {limit:g} s")
+    if robot.problem:
+        found.append(f"a message on {joints} is of no use: {robot.problem}")
+    if not np.isfinite(state.q).all():
+        found.append(f"joint positions on {joints} are not finite: {state.q.tolist()}")
+    if not np.isfinite(state.wrench).all():
+        found.append(f"the wrench on {wrench} is not finite: {state.wrench.tolist()}")
+    if cycle < 0:
+        found.append(f"{joints} has only begun")
+    if found:
+        return found
+    found += [rivals] if (rivals := robot.rivals()) else []
+    found += _rate(robot, (state.cycle - cycle) / seconds, joints)
+    found += _motion(robot, q, state.q, seconds)
+    expected = config.tip if robot.wrench_compensated else config.ft_frame
+    if robot.wrench_frame not in ("", expected):
+        key = "tip" if robot.wrench_compensated else "ft_frame"
+        found.append(
+            f"the wrench on {wrench} is given in {robot.wrench_frame!r}, {key} is {expected!r}; "
+            "make them agree"
+        )
+    if robot.sensor is not None and (problem := robot.sensor.problem(now)):
+        found.append(problem)
+    return found
+
+
+def _rate(robot: Ros2Robot, rate: float, topic: str) -> list[str]:
+    if abs(rate - robot.rate) <= _RATE * robot.rate:
+        return []
+    return [
+        f"joint states come on {topic} {rate:.0f} times a second, control_rate is {robot.rate:g} "
+        "Hz; make them agree"
+    ]
+
+
+def _motion(robot: Ros2Robot, q: np.ndarray, q_now: np.ndarray, seconds: float) -> list[str]:
+    joint = float(np.abs(q_now - q).max()) / seconds
+    way = robot.model.fk(q_now)[:3, 3] - robot.model.fk(q)[:3, 3]
+    tool = float(np.linalg.norm(way)) / seconds
+    if tool <= STILL and joint <= STILL_TURN:
+        return []
+    return [
+        f"the arm moves: its tool at {1e3 * tool:.1f} mm/s, a joint at {joint:.4f} rad/s; it must "
+        f"stand still (at most {1e3 * STILL:g} mm/s and {STILL_TURN:g} rad/s)"
+    ]
+
+
+def _others(robot: Ros2Robot, config: Config) -> list[str]:
+    mode = config.output.mode
+    others = robot.others(mode)
+    if not others:
+        return []
+    return [
+        f"{', '.join(others)} also publishes on {robot.topic(mode)}; end it first (one that was "
+        f"killed is forgotten after {LEASE:g} s)"
+    ]

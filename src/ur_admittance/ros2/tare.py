@@ -1,0 +1,54 @@
+"""Taring: what the sensor feels now, with nothing touching the tool, becomes its bias."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ur_admittance.controller import Controller
+from ur_admittance.errors import RobotError
+from ur_admittance.kernel import bits
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+
+SECONDS = 0.5  # how long the samples last that are averaged
+_NOISE = {"force": (LINEAR, 2.0, "N"), "torque": (ANGULAR, 0.2, "Nm")}  # standard deviation
+_STILL = 0.002  # rad that a joint may move meanwhile
+
+
+def tare(controller: Controller) -> dict[str, list[float]]:
+    """The parameters that make the wrench zero as it was during the last half second.
+
+    Hand them to `Controller.set`, or to the blackboard. Tool weight stays in `payload`.
+
+    Raises:
+        RobotError: there are too few good samples, the arm moves, or somebody pushes.
+    """
+    count = max(2, round(SECONDS * controller.config.control_rate))
+    records = controller.trace()[-count:]
+    if len(records) < count:
+        raise RobotError(
+            f"tare: {len(records)} samples so far, {count} are needed; try again in {SECONDS} s"
+        )
+    status = int(np.bitwise_or.reduce(records["status"]))
+    if status & (bits.HOLDS | bits.STOPS | bits.WRENCH_NOT_FINITE | bits.WRENCH_SATURATED):
+        raise RobotError(
+            "tare: joints or wrench were stale, missing or beyond their limits during the last "
+            f"{SECONDS} s; try again when they are good"
+        )
+    moved = float(np.ptp(records["q"], axis=0).max())
+    if not moved <= _STILL:
+        raise RobotError(
+            f"tare: the arm moves, a joint by {moved:.4f} rad within {SECONDS} s; hold it still"
+        )
+    wrench = records["F_S_comp"]
+    for name, (part, allowed, unit) in _NOISE.items():
+        noise = float(wrench[:, part].std(axis=0).max())
+        if not noise <= allowed:
+            raise RobotError(
+                f"tare: the {name} is not steady, its standard deviation is {noise:.3g} {unit}, "
+                f"allowed is {allowed:g} {unit}; let go of the tool"
+            )
+    bias = controller.params["bias"][0] + wrench.mean(axis=0)
+    return {
+        "payload.force_bias": bias[LINEAR].tolist(),
+        "payload.torque_bias": bias[ANGULAR].tolist(),
+    }

@@ -1,0 +1,364 @@
+"""The admittance node as other nodes see it: two real processes, over DDS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from ur_admittance import RobotModel
+
+pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from rcl_interfaces.srv import DescribeParameters, GetParameters
+from rclpy.parameter import Parameter
+from std_msgs.msg import Float64MultiArray
+
+from tests.ros2.graph import Graph
+from tests.ros2.stage import COMMANDS, NODE, Stage
+
+pytestmark = pytest.mark.slow
+
+MODEL = RobotModel.ur("ur5e")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with pytest.MonkeyPatch.context() as patch:
+        graph = Graph(tmp_path_factory.mktemp("ros2"), patch)
+        stage = Stage(graph, "--model", "ur5e", "--inactive")
+        try:
+            graph.until(lambda: stage.state == "inactive" and stage.states)
+            yield stage
+        finally:
+            stage.close()
+            graph.close()
+
+
+@pytest.fixture
+def stage(shared: Stage) -> Stage:
+    """Both processes, the node inactive, the arm good and at rest."""
+    shared.behave()
+    if shared.state == "active":
+        assert shared.change("deactivate")
+    shared.graph.after(0.5)
+    for heard in (shared.states, shared.commands, shared.log):
+        heard.clear()
+    return shared
+
+
+@pytest.fixture
+def active(stage: Stage) -> Stage:
+    assert stage.change("activate"), [line.msg for line in stage.log]
+    stage.graph.until(lambda: len(stage.commands) > 3)
+    return stage
+
+
+def joint(stage: Stage, index: int) -> float:
+    """A joint's newest angle, by name, rad."""
+    state = stage.states[-1]
+    return state.position[list(state.name).index(MODEL.joint_names[index])]
+
+
+def tool(stage: Stage) -> np.ndarray:
+    """Where the tool is by the newest joint state, m (3,)."""
+    return MODEL.fk([joint(stage, i) for i in range(6)])[:3, 3]
+
+
+# --- life cycle ---
+
+
+def test_inactive_it_publishes_nothing_and_active_it_gives_way(stage: Stage):
+    stage.graph.after(0.5)
+    assert not stage.commands and stage.states
+    before = tool(stage)
+    assert stage.change("activate") and stage.state == "active"
+    stage.graph.until(lambda: len(stage.commands) > 5)
+    assert list(stage.commands[0].data) == [0.0] * 6
+    stage.behave(force=[0, 0, 10, 0, 0, 0])  # in sensor axes: down
+    stage.graph.until(lambda: tool(stage)[2] < before[2] - 0.02)
+    stage.behave(force=[0] * 6)
+    assert stage.change("deactivate") and stage.state == "inactive"
+    # The answer comes when the arm is at rest, and no command comes after it.
+    stage.graph.after(0.3)
+    assert stage.speed == 0.0
+    stage.commands.clear()
+    stage.graph.after(0.5)
+    assert not stage.commands
+
+
+def test_leaving_while_it_moves_brakes_first(active: Stage):
+    active.behave(force=[0, 0, 30, 0, 0, 0])
+    active.graph.until(lambda: active.speed > 0.1)
+    before = len(active.commands)
+    assert active.change("deactivate")
+    speeds = [np.abs(m.data).max() for m in active.commands[before:]]
+    assert speeds and speeds[-1] == 0.0
+    braking = speeds[int(np.argmax(speeds)) :]
+    assert all(b <= a for a, b in pairwise(braking)) and len(braking) > 2
+    assert active.graph.node.count_publishers(COMMANDS) == 0
+
+
+def test_it_refuses_to_start_while_the_arm_moves(stage: Stage):
+    stage.behave(drift=0.05)
+    stage.graph.after(0.5)
+    assert not stage.change("activate") and stage.state == "inactive"
+    stage.until_said("the arm moves: its tool at ")
+    assert not stage.commands
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"joints": False}, "the last message on /joint_states is "),
+        ({"wrench": False}, "the last message on /wrist_ft_sensor is "),
+        ({"nan_joints": 10000}, "joint positions on /joint_states are not finite"),
+        ({"nan_wrench": 10000}, "the wrench on /wrist_ft_sensor is not finite"),
+        ({"missing": 1}, "it lacks wrist_3_joint"),
+        ({"frame": "elbow"}, "is given in 'elbow', ft_frame is 'tool0'"),
+    ],
+)
+def test_it_refuses_to_start_on_bad_data(stage: Stage, how: dict, words: str):
+    stage.behave(**how)
+    stage.graph.after(0.6)
+    assert not stage.change("activate")
+    stage.until_said(words)
+    assert not stage.commands
+
+
+def test_it_refuses_to_start_beside_another_publisher_and_stops_when_one_comes(stage: Stage):
+    rival = stage.graph.node.create_publisher(Float64MultiArray, COMMANDS, 1)
+    stage.graph.after(0.5)
+    assert not stage.change("activate")
+    stage.until_said(f"/test also publishes on {COMMANDS}; end it first")
+    stage.graph.node.destroy_publisher(rival)
+    stage.graph.after(0.5)
+    assert stage.change("activate")
+    rival = stage.graph.node.create_publisher(Float64MultiArray, COMMANDS, 1)
+    stage.until_said(f"/test publishes on {COMMANDS}, too")
+    answer = stage.trigger("reset")
+    assert not answer.success and "end it first" in answer.message
+    stage.graph.node.destroy_publisher(rival)
+    stage.graph.until(lambda: stage.trigger("reset").success)
+
+
+# --- joint states and wrenches ---
+
+
+def test_joints_are_found_by_name_in_any_order_and_among_others(active: Stage):
+    rng = np.random.default_rng(1)
+    for k in range(8):
+        active.behave(
+            order=rng.permutation(6).tolist(), extra=k % 2 == 0, velocities=k % 3 > 0, gripper=k > 4
+        )
+        active.graph.after(0.3)
+    assert active.state == "active" and not active.said("stopped")
+    assert active.speed < 1e-9  # a joint taken for another one would make it move
+    active.behave(force=[0, 0, 10, 0, 0, 0])
+    z = tool(active)[2]
+    active.graph.until(lambda: tool(active)[2] < z - 0.01)
+
+
+def test_a_message_without_all_joints_is_of_no_use_and_soon_stops_the_arm(active: Stage):
+    active.behave(missing=2)
+    active.until_said(
+        "/joint_states: a message is of no use: it lacks wrist_2_joint, wrist_3_joint"
+    )
+    active.until_said("joints_lost")
+    answer = active.trigger("reset")
+    assert not answer.success and "it lacks wrist_2_joint" in answer.message
+    active.behave(missing=0)
+    active.graph.until(lambda: active.trigger("reset").success)
+
+
+def test_single_numbers_that_are_none_do_not_stop_the_arm(active: Stage):
+    active.behave(nan_joints=1)
+    active.graph.after(0.3)
+    active.behave(nan_wrench=1)
+    active.graph.after(0.3)
+    assert active.state == "active" and not active.said("stopped") and active.speed < 1e-9
+
+
+@pytest.mark.parametrize(("part", "fault"), [("joints", "joints_lost"), ("wrench", "wrench_lost")])
+def test_a_publisher_that_falls_silent_stops_the_arm_at_rest(active: Stage, part, fault):
+    active.behave(force=[0, 0, 20, 0, 0, 0])
+    active.graph.until(lambda: active.speed > 0.05)
+    active.behave(**{part: False})
+    active.until_said(fault)
+    active.graph.after(0.3)
+    assert active.speed == 0.0
+    active.behave(joints=True, wrench=True, force=[0] * 6)
+    active.graph.after(0.5)
+    assert active.trigger("reset").success
+    active.graph.until(lambda: active.commands and active.state == "active")
+
+
+# --- parameters ---
+
+
+def get(stage: Stage, *names: str) -> list:
+    request = GetParameters.Request(names=list(names))
+    values = stage.graph.call(GetParameters, f"{NODE}/get_parameters", request).values
+    return [Parameter.from_parameter_msg(_named(value)).value for value in values]
+
+
+def _named(value):
+    from rcl_interfaces.msg import Parameter as Message
+
+    return Message(name="x", value=value)
+
+
+def test_a_change_is_taken_whole_and_takes_effect(active: Stage):
+    results = active.set({"admittance.mass": [6.0] * 6, "max_linear_velocity": 1})
+    assert [r.successful for r in results] == [True, True], results
+    mass, speed = get(active, "admittance.mass", "max_linear_velocity")
+    assert list(mass) == [6.0] * 6 and speed == 1.0
+    results = active.set({"admittance.mass": [2.0] * 6, "max_linear_velocity": -1.0})
+    assert not any(r.successful for r in results)
+    assert "max_linear_velocity" in results[0].reason
+    results = active.set({"admittance.mass": [3.0] * 6, "limits.workspace_min": [1.0, 1.0, 11.0]})
+    assert not any(r.successful for r in results)
+    assert "workspace" in results[0].reason
+    assert list(get(active, "admittance.mass")[0]) == [6.0] * 6
+
+
+def test_one_change_may_show_in_other_parameters(active: Stage):
+    assert active.set({"admittance.min_motion_threshold": 2.5})[0].successful
+    names = ("admittance.deadband_force", "admittance.deadband_torque")
+    active.graph.until(lambda: get(active, *names) == [2.5, 2.5])
+    assert active.set({"admittance.filter_cutoff_hz": 5.0})[0].successful
+    assert active.set({"admittance.filter_cutoff_hz": "none"})[0].successful
+    assert get(active, "admittance.filter_cutoff_hz") == ["none"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("control_rate", 100.0, "cannot change while the node lives"),
+        ("output.mode", "position", "cannot change while the node lives"),
+        ("admittance.masss", [1.0] * 6, "did you mean admittance.mass?"),
+        ("admittance.mass", [1.0, 2.0], "six numbers"),
+        ("admittance.mass", [1.0, 2.0, 3.0, 4.0, 5.0, float("nan")], "six numbers"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_with_the_reason(stage: Stage, name, value, words):
+    (result,) = stage.set({name: value})
+    assert not result.successful and words in result.reason
+
+
+def test_descriptors_come_from_the_schema(stage: Stage):
+    names = ["max_linear_velocity", "admittance.mass", "control_rate", "safety.frozen_samples"]
+    request = DescribeParameters.Request(names=names)
+    answer = stage.graph.call(DescribeParameters, f"{NODE}/describe_parameters", request)
+    speed, mass, rate, frozen = answer.descriptors
+    assert speed.description == "tool speed [m/s]" and not speed.read_only
+    assert speed.floating_point_range[0].to_value == 5.0
+    assert "kg m^2" in mass.description and "six numbers" in mass.additional_constraints
+    assert rate.read_only and frozen.integer_range[0].to_value == 100000
+
+
+# --- desired pose ---
+
+
+def pose(frame: str = "base_link", z: float = 0.5, w: float = 1.0) -> PoseStamped:
+    message = PoseStamped()
+    message.header.frame_id = frame
+    p, o = message.pose.position, message.pose.orientation
+    p.x, p.y, p.z, o.w, o.x = -0.4, 0.2, z, 0.0, w
+    return message
+
+
+def test_a_desired_pose_is_approached_inside_the_limits(active: Stage):
+    assert active.set({"admittance.stiffness": [200.0] * 3 + [20.0] * 3})[0].successful
+    publisher = active.graph.publisher(PoseStamped, f"{NODE}/desired_pose")
+    publisher.publish(pose(z=float(tool(active)[2]) - 1.0))
+    path = []
+    active.graph.after(2.0, lambda: path.append(tool(active)))
+    speeds = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    assert path[-1][2] < path[0][2] - 0.05
+    assert speeds.max() < 1.0 * 0.2  # never a leap
+    assert active.state == "active" and not active.said("stopped")
+    twist = active.graph.publisher(TwistStamped, f"{NODE}/desired_twist")
+    message = TwistStamped(twist=Twist())
+    message.header.frame_id = "base_link"
+    message.twist.linear.z = 0.05
+    active.graph.after(1.0, lambda: twist.publish(message))
+    assert not active.said("refused")
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (pose(frame="moon"), "frame_id is 'moon', it must be 'base_link'"),
+        (pose(w=0.0), "must be a quaternion of length 1"),
+        (pose(z=float("nan")), "every number must be finite"),
+        (pose(z=1000.0), "at most 100 m from the base"),
+    ],
+)
+def test_a_desired_pose_that_is_none_is_refused(active: Stage, message, words):
+    publisher = active.graph.publisher(PoseStamped, f"{NODE}/desired_pose")
+    active.graph.until(lambda: active.said(words), lambda: publisher.publish(message))
+    assert active.said(f"{NODE}/desired_pose: refused: ")
+    assert active.state == "active" and active.speed < 1e-9
+
+
+# --- services and monitoring ---
+
+
+def test_taring_takes_away_what_the_sensor_feels_untouched(stage: Stage):
+    stage.behave(force=[3.0, -4.0, 5.0, 0.1, 0.2, -0.3])
+    stage.graph.after(1.5)
+    answer = stage.trigger("tare")
+    assert answer.success, answer.message
+    assert "3.000, -4.000, 5.000 N" in answer.message
+    assert list(get(stage, "payload.force_bias")[0]) == pytest.approx([3.0, -4.0, 5.0])
+    assert stage.change("activate")
+    stage.graph.after(1.0)
+    assert stage.speed == 0.0
+    stage.behave(force=[0] * 6)
+    stage.graph.until(lambda: stage.speed > 0)
+    assert stage.set({"payload.force_bias": [0.0] * 3, "payload.torque_bias": [0.0] * 3})
+
+
+def test_stop_brakes_and_reset_goes_on(active: Stage):
+    active.behave(force=[0, 0, 20, 0, 0, 0])
+    active.graph.until(lambda: active.speed > 0.05)
+    assert active.trigger("stop").success
+    active.until_said("asked for by the stop service")
+    active.graph.after(0.3)
+    assert active.speed == 0.0 and active.state == "active"
+    active.behave(force=[0] * 6)
+    assert not active.trigger("stop").success
+    active.graph.after(0.3)
+    assert active.trigger("reset").success
+    active.commands.clear()
+    active.graph.until(lambda: active.commands)
+
+
+def test_the_present_pose_can_become_the_equilibrium(active: Stage):
+    answer = active.trigger("set_equilibrium")
+    where = ", ".join(f"{1e3 * x:.1f}" for x in tool(active))
+    assert answer.success and where in answer.message
+    assert active.set({"admittance.stiffness": [300.0] * 3 + [20.0] * 3})[0].successful
+    home = tool(active)
+    active.behave(force=[0, 0, 15, 0, 0, 0])
+    active.graph.until(lambda: tool(active)[2] < home[2] - 0.02)
+    active.behave(force=[0] * 6)
+    active.graph.until(lambda: np.linalg.norm(tool(active) - home) < 2e-3)
+    assert active.set({"admittance.stiffness": [0.0] * 6})[0].successful
+
+
+def test_it_tells_what_it_does(active: Stage):
+    twists = active.graph.hear(Twist, "/admittance_cartesian_velocity")
+    errors = active.graph.hear(Twist, "/admittance_pose_error")
+    wishes = active.graph.hear(Twist, f"{NODE}/cartesian_velocity_command")
+    told = active.graph.hear(DiagnosticArray, "/diagnostics", 10)
+    active.behave(force=[0, 0, 20, 0, 0, 0])
+    active.graph.until(lambda: any(t.linear.z < -0.02 for t in twists) and errors and wishes)
+    active.graph.until(lambda: told and told[-1].status[0].message != "inactive")
+    values = {pair.key: pair.value for pair in told[-1].status[0].values}
+    assert values["mode"] == "active" and values["lost messages"] == "0"
