@@ -88,9 +88,11 @@ class Controller:
         self._params = pack(config, model)
         self._generation = int(self._params[0].generation)
         self._state = layout.new_state()
+        self._mode, self._at_rest = self._state["mode"], self._state["at_rest"]  # views
         self._inputs = layout.new_inputs()
         self._outputs = layout.new_outputs()
         self._trace = np.zeros(max(2, round(TRACE_SECONDS * config.control_rate)), layout.OUTPUTS)
+        self._trace.view(np.uint8)[:] = 0  # every page is there before the first tick
         self._records = (self._params, self._state, self._inputs, self._outputs, self._trace)
         self._out = self._outputs[0]
         self._clear()
@@ -245,12 +247,12 @@ class Controller:
         """'inactive', 'active', 'holding' (goes on by itself), 'stopped' (until reset) or
         'leaving'.
         """
-        return MODES[self._state[0].mode]
+        return MODES[self._mode[0]]
 
     @property
     def at_rest(self) -> bool:
         """Whether the last command was exactly zero."""
-        return bool(self._state[0].at_rest)
+        return bool(self._at_rest[0])
 
     def status_words(self) -> list[str]:
         """What the status of the last tick says, in words; and after a stop also why."""
@@ -276,8 +278,13 @@ class Controller:
     def trace(self) -> np.ndarray:
         """The output records of the last two seconds, oldest first."""
         size, ticks = len(self._trace), int(self._state[0].ticks)
-        order = np.arange(max(0, ticks - size) + 1, ticks + 1) % size
-        return self._trace[order].copy()
+        # As bytes: a copy field by field takes milliseconds, in the very tick that brakes.
+        rows, first = self._trace.view(np.uint8).reshape(size, -1), (ticks + 1) % size
+        if ticks < size:
+            kept = rows[1 : ticks + 1].copy()
+        else:
+            kept = np.concatenate((rows[first:], rows[:first]))
+        return kept.reshape(-1).view(layout.OUTPUTS)
 
     @property
     def params(self) -> np.ndarray:

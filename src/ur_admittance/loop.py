@@ -188,7 +188,7 @@ class _Loop:
             state.q, state.wrench, dt, now - state.wrench_time, now - state.joint_time
         )
         ticked = time.perf_counter()
-        self.send(out)
+        self.send()
         reaction = now - state.wrench_time + time.perf_counter() - woken
         summary.reaction.add(reaction)
         summary.tick.add(ticked - woken)
@@ -243,14 +243,15 @@ class _Loop:
         return self.summary
 
 
-def _sender(robot: Robot, controller: Controller) -> Callable[[np.record], None]:
+def _sender(robot: Robot, controller: Controller) -> Callable[[], None]:
     """The one call that hands a command over, by `output.mode`."""
     output = controller.config.output
+    qd, q_ref = controller.outputs["qd"][0], controller.outputs["q_ref"][0]  # views
     if output.mode == "velocity":
-        return lambda out: robot.send_velocity(out["qd"])
+        return lambda: robot.send_velocity(qd)
     if output.mode == "position":
-        return lambda out: robot.send_position(out["q_ref"])
-    return lambda out: robot.send_trajectory(out["q_ref"], out["qd"], output.time_from_start)
+        return lambda: robot.send_position(q_ref)
+    return lambda: robot.send_trajectory(q_ref, qd, output.time_from_start)
 
 
 @contextmanager

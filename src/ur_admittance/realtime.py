@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
+_PR_SET_TIMERSLACK = 29
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ def prepare(wishes: RealTime) -> list[str]:
     gc.freeze()
     gc.disable()
     sys.setswitchinterval(1e-4)
+    _slack(1)  # ns by which the system may wake this process late, to save power
     if wishes.priority > 0:
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(wishes.priority))
@@ -64,8 +66,15 @@ def prepare(wishes: RealTime) -> list[str]:
     return refused
 
 
+def _slack(nanoseconds: int) -> None:
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "prctl"):
+        libc.prctl(_PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0)
+
+
 def restore() -> None:
     """Take back what `prepare` did to the interpreter and the scheduler."""
+    _slack(0)  # the default
     gc.enable()
     gc.unfreeze()
     libc = ctypes.CDLL(None)
