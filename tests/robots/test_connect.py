@@ -23,7 +23,6 @@ def test_robots_are_addressed_by_url():
     ("url", "words"),
     [
         ("rtde://192.168.1.10", "no backend for a real arm over RTDE yet"),
-        ("ros2", "no backend for a ROS 2 graph yet"),
         ("simm", "there are sim, sim:ur3e.*Did you mean 'sim'"),
         ("sim:ur5", "there are ur3e.*Did you mean 'ur5e'"),
         ("", "unknown kind"),
@@ -35,13 +34,14 @@ def test_an_address_that_leads_nowhere_says_what_there_is(url, words):
         robots.connect(url)
 
 
-def test_the_package_does_without_mujoco_until_a_simulation_is_made():
+@pytest.mark.parametrize(("module", "url"), [("mujoco", "sim"), ("rclpy", "ros2")])
+def test_the_package_does_without_a_library_until_its_robot_is_asked_for(module, url):
     code = (
-        "import sys; sys.modules['mujoco'] = None\n"
+        f"import sys; sys.modules[{module!r}] = None\n"
         "import ur_admittance\n"
         "from ur_admittance import robots, RobotError\n"
-        "try: robots.connect('sim')\n"
+        f"try: robots.connect({url!r})\n"
         "except RobotError as error: print(error)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "ur-admittance[sim]"' in run.stdout
+    assert f'pip install "ur-admittance[{url}]"' in run.stdout
