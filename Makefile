@@ -9,7 +9,7 @@ LIGHT  := $(VENV)/.ready-for-demo
 
 help:
 	@echo "make demo    a simulated arm gives way, follows a surface, stops at a wall, finds a hole"
-	@echo "make test    all tests (about six minutes on two cores)"
+	@echo "make test    all tests (about ten minutes on two cores)"
 	@echo "make check   lint, types and the fast tests"
 	@echo "make bench   the timing tables"
 	@echo "make format  let ruff tidy the code"
