@@ -69,6 +69,10 @@ class Graph:
         self._processes.append(process)
         return process
 
+    def forget(self, process: subprocess.Popen[str]) -> None:
+        """A process that may have failed."""
+        self._processes.remove(process)
+
     def hear(self, kind: Any, topic: str, qos: Any = qos_profile_sensor_data) -> list[Any]:
         """A list that grows by the messages of a topic."""
         heard: list[Any] = []

@@ -16,7 +16,7 @@ FAILED, WRONG = 1, 2  # exit codes: the robot or run failed; usage or configurat
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 RobotUrl = Annotated[
-    str, typer.Option(help="Address of the robot: sim, or sim:ur3e to sim:ur30.", metavar="URL")
+    str, typer.Option(help="Address of the robot: sim, sim:ur3e to sim:ur30, ros2.", metavar="URL")
 ]
 RobotName = Annotated[
     str, typer.Option(help="Name of the robot, say sim:ur5e; not needed when only one runs.")

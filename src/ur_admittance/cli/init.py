@@ -43,7 +43,8 @@ def init(
 
     limits = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
-    with robots.connect(robot) as arm:
+    ros2 = robot.strip().lower() == "ros2"
+    with robots.connect(robot, **({"config": limits, "watch": stay} if ros2 else {})) as arm:
         params = pack(limits, arm.model)
         with Blackboard.create(arm.name, arm.rate, limits, params):  # nobody else moves this arm
             if not stay:

@@ -47,6 +47,9 @@ def sim_ros2(
         bool, typer.Option("--ideal", help="An arm without lag, delay and sensor noise.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise.")] = 0,
+    rate: Annotated[
+        float, typer.Option(min=20, max=500, help="States a second [Hz]; not for a scenario.")
+    ] = 500.0,
     repeat: Annotated[
         bool,
         typer.Option(
@@ -78,6 +81,8 @@ def sim_ros2(
     """
     if seconds is not None and not seconds >= 0:
         raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+    if scenario and rate != 500.0:
+        raise ConfigError("--rate: a scenario has its own, 500 Hz")
     if write_config is not None and not scenario:
         raise ConfigError("--write-config: needs a --scenario")
 
@@ -89,7 +94,7 @@ def sim_ros2(
     if scenario:
         robot = _scene(scenario, arm, write_config, ideal, seed)
     else:
-        robot = SimRobot(arm, realtime=False, ideal=ideal, seed=seed)
+        robot = SimRobot(arm, realtime=False, ideal=ideal, seed=seed, rate=rate)
     if push is not None:
         robot.hand = to_and_fro(push)
     with wire.started(), robot:

@@ -27,6 +27,8 @@ from ur_admittance.ros2.frames import SensorFrame, at
 from ur_admittance.ros2.readers import JointReader, WrenchReader
 
 _PATIENCE = 5.0  # s, for everything to arrive when connecting
+_MATCHING = 2.0  # s for the other side to find our publisher
+_LEASE = 20.0  # s for which DDS believes that a killed process lives
 _SILENT = 5.0  # periods without a joint state, after which the loop ticks without one
 
 
@@ -56,6 +58,7 @@ class Ros2Robot(Robot):
         config: Config | None = None,
         wrench: str = topics.WRIST_FT,
         sign: int = 1,
+        watch: bool = False,
         node: Any = None,
         resolve: Callable[[str], str] = str,
         name: str = "ros2",
@@ -67,6 +70,8 @@ class Ros2Robot(Robot):
             wrench: topic of the wrench. What comes on `/netft/proc_probe` is taken as compensated,
                 and as given at the probe.
             sign: -1 for a sensor that reports the reaction.
+            watch: only to look at the arm; else `connect` sees to it that somebody listens to the
+                commands, and that nobody else gives any.
             node: an rclpy node that no executor spins; default: one of its own.
             senders: who sent joint states and wrenches of use, by topic, since it was last emptied.
         resolve: makes the real name of a topic, where names are remapped.
@@ -79,7 +84,7 @@ class Ros2Robot(Robot):
         self.problem = ""
         self.sensor: SensorFrame | None = None
         self._given = wire.model_named(model, self.config) if isinstance(model, str) else model
-        self._wrench_topic, self._sign, self._name = wrench, sign, name
+        self._wrench_topic, self._sign, self._name, self._watch = wrench, sign, name, watch
         self._node, self.resolve = node, resolve
         self._owned = ExitStack()
         self._publishers: dict[str, Any] = {}
@@ -100,7 +105,8 @@ class Ros2Robot(Robot):
                 if time.monotonic() > deadline:
                     raise RobotError(f"connect: {missing} for {_PATIENCE:g} s; does its node run?")
                 self.look(0.05)
-            self.claim(self.config.output.mode)
+            if not self._watch and (found := self.claim(self.config.output.mode)):
+                raise RobotError(f"connect: {found}")
         except BaseException:
             self.close()
             raise
@@ -110,7 +116,9 @@ class Ros2Robot(Robot):
         self._require("not connected", "listen")
         if self._node is None:
             self._owned.enter_context(wire.started())
-            self._node = wire.rclpy.create_node("ur_admittance", start_parameter_services=False)
+            self._node = wire.rclpy.create_node(
+                "ur_admittance", start_parameter_services=False, enable_rosout=False
+            )
             self._owned.callback(self._node.destroy_node)
             self.resolve = self._node.resolve_topic_name
         self._model = self._given or self._described()
@@ -197,9 +205,25 @@ class Ros2Robot(Robot):
 
     # --- what only a graph has ---
 
-    def claim(self, mode: str) -> None:
-        """Become a publisher of the command topic for `output.mode` `mode`."""
-        self._publisher(mode)
+    def claim(self, mode: str) -> str:
+        """Become the publisher of the command topic for `output.mode` `mode`.
+
+        Returns what stands against it, in words; "" if it is ours.
+        """
+        found = self.others(mode)
+        if not found:
+            publisher, deadline = self._publisher(mode), time.monotonic() + _MATCHING
+            while not publisher.get_subscription_count() and time.monotonic() < deadline:
+                self.look(0.02)
+            if not publisher.get_subscription_count():
+                found = (
+                    f"nobody listens on {self.topic(mode)}; load and activate that controller, or "
+                    "choose another output.mode"
+                )
+            found = found or self.others(mode)  # whoever claimed it at the same moment
+        if found:
+            self.release()
+        return found
 
     def release(self) -> None:
         """Publish commands no more."""
@@ -207,17 +231,17 @@ class Ros2Robot(Robot):
             self._node.destroy_publisher(publisher)
         self._publishers.clear()
 
-    def listeners(self, mode: str) -> int:
-        """How many listen to the commands that `claim` announced."""
-        return self._publishers[mode].get_subscription_count()
-
-    def others(self, mode: str) -> list[str]:
-        """The other nodes that publish commands of this kind."""
+    def others(self, mode: str) -> str:
+        """Who else publishes commands of this kind, in words; "" if nobody does."""
         topic = self.topic(mode)
         own = int(mode in self._publishers)
         if self._node.count_publishers(topic) <= own:  # quick; who they are takes longer
-            return []
-        return wire.others_on(self._node, topic, own)
+            return ""
+        others = ", ".join(wire.others_on(self._node, topic, own))
+        return (
+            f"{others} publishes on {topic}, too; end it first (what was killed is forgotten "
+            f"after {_LEASE:g} s)"
+        )
 
     def topic(self, mode: str) -> str:
         """The command topic of a mode, as it is called on this graph."""

@@ -13,8 +13,7 @@ from ur_admittance.ros2 import topics
 WINDOW, CYCLES = 0.3, 10  # s and number of joint states that are looked at, at least
 STILL, STILL_TURN = 1e-3, 5e-3  # m/s of the tool, rad/s of a joint
 _RATE = 0.1  # share by which the rate of the joint states may differ from control_rate
-_MATCHING = 2.0  # s for the other side to find our publisher
-LEASE = 20.0  # s for which DDS believes that a killed process lives
+_FIRST = 1.0  # s for the first message
 
 
 def obstacles(robot: Ros2Robot, config: Config) -> list[str]:
@@ -23,29 +22,17 @@ def obstacles(robot: Ros2Robot, config: Config) -> list[str]:
     With none, the command topic is claimed, and somebody listens there.
     """
     found = data_problems(robot, config)
-    if found:
-        return found
-    found = _others(robot, config)
-    if not found:
-        mode = config.output.mode
-        robot.claim(mode)
-        deadline = time.monotonic() + _MATCHING
-        while robot.listeners(mode) == 0 and time.monotonic() < deadline:
-            robot.look(0.02)
-        if robot.listeners(mode) == 0:
-            found.append(
-                f"nobody listens on {robot.topic(mode)}; load and activate that controller, or "
-                "choose another output.mode"
-            )
-        found += _others(robot, config)  # whoever claimed it at the same moment
-    if found:
-        robot.release()
+    if not found and (claimed := robot.claim(config.output.mode)):
+        found = [claimed]
     return found
 
 
 def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
     """What is wrong with joint states and wrench."""
+    deadline = time.monotonic() + _FIRST
     state = robot.look(0.0)
+    while robot.missing() and time.monotonic() < deadline:
+        robot.look(0.02)
     q, cycle, begun = state.q.copy(), state.cycle, state.joint_time
     robot.rivals()
     state = robot.look(max(WINDOW, CYCLES / robot.rate))
@@ -67,8 +54,6 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
         found.append(f"joint positions on {joints} are not finite: {state.q.tolist()}")
     if not np.isfinite(state.wrench).all():
         found.append(f"the wrench on {wrench} is not finite: {state.wrench.tolist()}")
-    if cycle < 0:
-        found.append(f"{joints} has only begun")
     if found:
         return found
     found += [rivals] if (rivals := robot.rivals()) else []
@@ -104,15 +89,4 @@ def _motion(robot: Ros2Robot, q: np.ndarray, q_now: np.ndarray, seconds: float) 
     return [
         f"the arm moves: its tool at {1e3 * tool:.1f} mm/s, a joint at {joint:.4f} rad/s; it must "
         f"stand still (at most {1e3 * STILL:g} mm/s and {STILL_TURN:g} rad/s)"
-    ]
-
-
-def _others(robot: Ros2Robot, config: Config) -> list[str]:
-    mode = config.output.mode
-    others = robot.others(mode)
-    if not others:
-        return []
-    return [
-        f"{', '.join(others)} also publishes on {robot.topic(mode)}; end it first (one that was "
-        f"killed is forgotten after {LEASE:g} s)"
     ]

@@ -104,8 +104,7 @@ class Beside:
         reason = robot.sensor.problem(time.monotonic()) if robot.sensor is not None else ""
         if once and not reason:
             mode = self._node.parameters.config.output.mode
-            others = ", ".join(robot.others(mode))
-            reason = f"{others} publishes on {robot.topic(mode)}, too" if others else robot.rivals()
+            reason = robot.others(mode) or robot.rivals()
         if reason and controller.mode != "stopped":
             controller.stop(reason)
 

@@ -26,6 +26,7 @@ from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, ModelError, RobotError
 from ur_admittance.kernel.spatial import quaternion_of
 from ur_admittance.model import RobotModel
+from ur_admittance.packing import pack
 from ur_admittance.realtime import RealTime
 from ur_admittance.robots.ros2 import Ros2Robot
 from ur_admittance.ros2 import activation, services, topics, wire
@@ -96,6 +97,8 @@ class AdmittanceNode(ManagedNode):
         config.equilibrium_pose()
         self._model = wire.model_named(model, config) if isinstance(model, str) else model
         self.parameters = Parameters(self, config, self._changed, fixed)
+        self._arm: RobotModel | None = None
+        self._left: list[Ros2Robot] = []
         self._equilibrium: np.ndarray | None = None
         self._at_rest: Future | None = None
         self._cycle, self._before, self._trying = -1, 0.0, False
@@ -183,6 +186,7 @@ class AdmittanceNode(ManagedNode):
         """
         self.board, summary, end, next_try = board, loop.Summary(), math.inf, 0.0
         while not asked and self.state in STATES and time.monotonic() < end:
+            self._close_left()
             if self.state == "active" and not self.stopped:
                 if seconds is not None:
                     end = min(end, time.monotonic() + seconds)
@@ -201,6 +205,7 @@ class AdmittanceNode(ManagedNode):
     def close(self) -> None:
         """Leave the graph."""
         self._forget()
+        self._close_left()
         self._io.destroy_node()
         self.destroy_node()
 
@@ -244,8 +249,9 @@ class AdmittanceNode(ManagedNode):
     def _attempt(self, do: Callable[[], list[str]]) -> TransitionCallbackReturn:
         try:
             reasons = do()
-        except AdmittanceError as error:
-            reasons = [str(error)]
+        except Exception as error:  # rclpy would say nothing
+            known = isinstance(error, AdmittanceError)
+            reasons = [str(error) if known else f"{type(error).__name__}: {error}"]
         if reasons and not (self._trying and reasons == self.refused):
             self.get_logger().warning(f"not yet: {'; '.join(reasons)}")
         self.refused = reasons
@@ -274,6 +280,9 @@ class AdmittanceNode(ManagedNode):
                 return [f"{topic}: {error}"]
         if self._wrench == topics.NETFT_PROC_PROBE:
             model = dataclasses.replace(model, X_ES=model.X_EP)
+        if self._arm is not None and pack(config, model) != pack(config, self._arm):
+            return ["the arm is not the one this node was first configured for; start it anew"]
+        self._arm = model
         self.controller = Controller(model, config)
         self.robot = Ros2Robot(
             model=model,
@@ -299,19 +308,23 @@ class AdmittanceNode(ManagedNode):
         robot, _ = self.configured("activate")
         config = self.parameters.config
         if self._equilibrium is not None:
-            position = self._equilibrium[:3, 3].tolist()
-            orientation = quaternion_of(self._equilibrium[:3, :3]).tolist()
-            pose = {"position": position, "orientation": orientation}
+            R = np.ascontiguousarray(self._equilibrium[:3, :3])
+            pose = {"position": self._equilibrium[:3, 3], "orientation": list(quaternion_of(R))}
             config = config.replace({"equilibrium": pose})
         self.controller = Controller(robot.model, config)
         self.stopped = ""
+        robot.joints.lost = robot.wrenches.lost = 0
         self._beside.diagnose()  # the first time takes longer, and must not delay a tick
 
     def _forget(self) -> None:
-        if self.robot is not None:
-            self.robot.close()
+        """Unconfigured again. The robot may be waiting at this moment, and is closed later."""
+        self._left += [] if self.robot is None else [self.robot]
         self.robot = self.controller = None
         self.refused = [""]
+
+    def _close_left(self) -> None:
+        while self._left:
+            self._left.pop().close()
 
     # --- while it runs ---
 
@@ -354,7 +367,7 @@ class AdmittanceNode(ManagedNode):
             return
         state = self.robot.wait()
         now, controller = time.monotonic(), self.controller
-        if controller is None or state.cycle == self._cycle:
+        if controller is None or state.cycle == self._cycle:  # cleaned up meanwhile, or silent
             return
         if self.board is not None:
             self.board.take_params(controller.params)
