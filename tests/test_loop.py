@@ -223,8 +223,8 @@ def test_a_deadline_that_has_passed_is_not_waited_for():
 def test_a_histogram_knows_its_quantiles_to_six_percent():
     histogram = loop.Histogram()
     samples = np.random.default_rng(0).lognormal(-7, 1, 5000)
-    for sample in samples:
-        histogram.add(float(sample))
+    histogram.add(samples[:4000])
+    histogram.add(samples[4000:])
     for share in (0.5, 0.9, 0.99):
         assert histogram.quantile(share) == pytest.approx(np.quantile(samples, share), rel=0.08)
     assert histogram.quantile(1.0) == histogram.most == samples.max()

@@ -61,7 +61,7 @@ class Blackboard:
         self._ring = memory.ring_in(block, slots)
         self._record = layout.new_outputs()
         self._spare = layout.new_params()
-        self._changes = self._slot.words
+        self._changes = self._slot.words.data  # read every tick: NumPy takes longer
         self._taken = 0
         self._parsed: tuple[int, Config] | None = None
         self._targets = (self._counters, *self._ring)
@@ -126,7 +126,7 @@ class Blackboard:
         if self._changes[seqlock.CHANGES] == self._taken:
             return False
         _check(params)
-        count = self._take(self._changes, self._slot.params, self._spare, params)
+        count = self._take(self._slot.words, self._slot.params, self._spare, params)
         if count < 0:  # replaced during the copy: the next tick takes the later one
             return False
         self._taken = count
@@ -190,7 +190,7 @@ class Blackboard:
         self._block = None
         self._publish = self._take = self._ended
         self._targets = ()
-        self._changes = np.zeros(1, np.int64)
+        self._changes = np.zeros(1, np.int64).data
         self._taken = 0
 
     def __enter__(self) -> Blackboard:

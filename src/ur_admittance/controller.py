@@ -88,7 +88,8 @@ class Controller:
         self._params = pack(config, model)
         self._generation = int(self._params[0].generation)
         self._state = layout.new_state()
-        self._mode, self._at_rest = self._state["mode"], self._state["at_rest"]  # views
+        # Views that cost a loop less than NumPy's.
+        self._mode, self._at_rest = (self._state[n].data for n in ("mode", "at_rest"))
         self._inputs = layout.new_inputs()
         self._outputs = layout.new_outputs()
         self._trace = np.zeros(max(2, round(TRACE_SECONDS * config.control_rate)), layout.OUTPUTS)

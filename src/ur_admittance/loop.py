@@ -6,7 +6,6 @@ what was missed is counted. Ctrl-C, SIGTERM and a closed terminal brake to rest,
 
 from __future__ import annotations
 
-import math
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
@@ -24,6 +24,7 @@ from ur_admittance.robots.base import Robot, State
 LATE = 1.5  # periods between two states, beyond which the second counts as late
 _LATE_IN_A_ROW = 3
 _LATE_SHARE = 0.01  # of the ticks of a second
+_BATCH = 500  # ticks between two additions to the histograms
 _PATIENCE = 10.0  # s, for coming to rest at the end
 
 
@@ -35,26 +36,24 @@ class Board(Protocol):
 
 
 class Histogram:
-    """Durations in logarithmic bins from 1 us to 10 s. A plain list: quicker than an array to add
-    one to, with caches that are cold after a sleep.
-    """
+    """Durations in logarithmic bins from 1 us to 10 s."""
 
     BINS = 7 * 40
 
     def __init__(self) -> None:
-        self.counts = [0] * (self.BINS + 1)
+        self.counts = np.zeros(self.BINS + 1, dtype=np.int64)
         self.most = 0.0
 
-    def add(self, seconds: float) -> None:
-        """Count one duration, s."""
-        if seconds > self.most:
-            self.most = seconds
-        k = int(40.0 * math.log10(seconds * 1e6)) if seconds > 1e-6 else 0
-        self.counts[k if k < self.BINS else self.BINS] += 1
+    def add(self, durations: ArrayLike) -> None:
+        """Count durations, s."""
+        seconds = np.atleast_1d(np.asarray(durations, dtype=np.float64))
+        bins = (40.0 * np.log10(np.maximum(1e6 * seconds, 1.0))).astype(np.int64)
+        self.counts += np.bincount(np.minimum(bins, self.BINS), minlength=self.BINS + 1)
+        self.most = max(self.most, float(seconds.max(initial=0.0)))
 
     def quantile(self, share: float) -> float:
         """The duration that so much of all do not exceed, s, to 6 %."""
-        total = sum(self.counts)
+        total = self.counts.sum()
         if total == 0:
             return 0.0
         k = int(np.searchsorted(np.cumsum(self.counts), share * total))
@@ -158,8 +157,13 @@ class _Loop:
         self.robot, self.controller, self.board, self.each = robot, controller, board, each
         self.summary = Summary()
         self.send = _sender(robot, controller)
-        self.timing = controller.outputs["timing"]
+        timing = controller.outputs["timing"]
+        timing[:] = 0
+        # Views of one number each, past NumPy, which needs more of the caches that a sleep empties.
+        self.timing: list[Any] = [timing[name].data for name in timing.dtype.names]
+        self.durations: list[tuple[float, float, float]] = []  # not yet in the histograms
         self.period = 1.0 / robot.rate
+        self.late_after = LATE * self.period
         self.state: State | None = None
         self.before, self.started, self.cycle = 0.0, 0.0, 0
         self.late_in_a_row, self.second, self.late_this_second = 0, 0, 0
@@ -176,48 +180,64 @@ class _Loop:
         return (seconds is not None and passed >= seconds) or ended
 
     def tick(self) -> None:
-        robot, controller, summary = self.robot, self.controller, self.summary
+        robot, controller, board = self.robot, self.controller, self.board
         state = robot.wait()
-        now = robot.clock()
+        now, woken = robot.clock(), time.perf_counter()
         dt = state.joint_time - self.before or self.period  # an old state: the robot is silent
         self.before = state.joint_time
-        if self.board is not None:
-            self.board.take_params(controller.params)
-        woken = time.perf_counter()
+        if board is not None:
+            board.take_params(controller.params)
+        begun = time.perf_counter()
         out = controller.update(
             state.q, state.wrench, dt, now - state.wrench_time, now - state.joint_time
         )
-        ticked = time.perf_counter()
+        ticked = time.perf_counter() - begun
         self.send()
         reaction = now - state.wrench_time + time.perf_counter() - woken
-        summary.reaction.add(reaction)
-        summary.tick.add(ticked - woken)
-        summary.period.add(dt)
-        summary.ticks += 1
-        summary.missed += max(0, state.cycle - self.cycle - 1)
+        if dt > self.late_after:
+            self._late()
+        else:
+            self.late_in_a_row = 0
+        if state.cycle > self.cycle + 1:
+            self._missed(state.cycle - self.cycle - 1)
         self.cycle = state.cycle
-        self._judge(dt)
-        self.timing[0] = state.joint_time, ticked - woken, reaction, summary.late, summary.missed
-        if self.board is not None:
-            self.board.publish(controller.outputs)
+        arrived, took, reacted, _, _ = self.timing
+        arrived[0], took[0], reacted[0] = state.joint_time, ticked, reaction
+        if board is not None:
+            board.publish(controller.outputs)
+        self.durations.append((dt, ticked, reaction))
+        if len(self.durations) == _BATCH:
+            self._count()
         if self.each is not None:
             self.each(state, out)
 
-    def _judge(self, dt: float) -> None:
+    def _count(self) -> None:
+        """Put the durations into the histograms: seldom, since each time costs many caches."""
+        if self.durations:
+            period, tick, reaction = zip(*self.durations, strict=True)
+            self.summary.period.add(period)
+            self.summary.tick.add(tick)
+            self.summary.reaction.add(reaction)
+            self.summary.ticks += len(self.durations)
+            self.durations.clear()
+
+    def _late(self) -> None:
         """Three late states in a row, or one in a hundred within a second, stop the arm."""
         second = int(self.before - self.started)
         if second != self.second:
             self.second, self.late_this_second = second, 0
-        if dt <= LATE * self.period:
-            self.late_in_a_row = 0
-            return
         self.summary.late += 1
+        self.timing[3][0] = self.summary.late
         self.late_in_a_row += 1
         self.late_this_second += 1
         if self.late_in_a_row >= _LATE_IN_A_ROW:
             self._stop(f"{self.late_in_a_row} states in a row came late")
         elif self.late_this_second > max(1.0, _LATE_SHARE * self.robot.rate):
             self._stop(f"{self.late_this_second} states came late within a second")
+
+    def _missed(self, count: int) -> None:
+        self.summary.missed += count
+        self.timing[4][0] = self.summary.missed
 
     def _stop(self, why: str) -> None:
         self.summary.too_late = self.summary.too_late or why
@@ -239,6 +259,7 @@ class _Loop:
         return not self.controller.at_rest or self.controller.mode == "leaving"
 
     def close(self) -> Summary:
+        self._count()
         self.summary.seconds = self.before - self.started
         return self.summary
 
