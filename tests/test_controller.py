@@ -393,6 +393,24 @@ def test_what_update_returns_is_a_view_that_the_next_tick_overwrites() -> None:
     assert first["tick"] == tick + 1
 
 
+def test_bound_to_arrays_it_does_the_same_ticks() -> None:
+    controller, twin = controller_of(Config()), controller_of(Config())
+    q, wrench = np.array(HOME), np.zeros(6)
+    tick = twin.bind(q, wrench)
+    for k in range(50):
+        wrench[:] = PUSH if k != 20 else np.nan
+        out = controller.update(q, wrench, 0.002, 0.001, 0.0)
+        tick(0.002, 0.001, 0.0)
+        assert twin.outputs.tobytes() == controller.outputs.tobytes()
+        q += out["qd"] * 0.002
+
+
+@pytest.mark.parametrize("wrong", [HOME.tolist(), HOME[:5], HOME.astype(np.float32)])
+def test_it_binds_to_nothing_that_it_would_have_to_copy(wrong: Any) -> None:
+    with pytest.raises(ua.RobotError, match="q must be an array of six float64"):
+        controller_of(Config()).bind(wrong, np.zeros(6))
+
+
 # --- set ---
 
 

@@ -8,7 +8,7 @@ inside speed, acceleration, workspace and joint limits that it never breaks.
 
 from ur_admittance._version import __version__
 from ur_admittance.config import Config
-from ur_admittance.controller import Change, Controller, Event, Stop
+from ur_admittance.controller import Change, Controller
 from ur_admittance.errors import (
     AdmittanceError,
     CalibrationError,
@@ -16,6 +16,7 @@ from ur_admittance.errors import (
     ModelError,
     RobotError,
 )
+from ur_admittance.faults import Event, Stop
 from ur_admittance.model import RobotModel
 from ur_admittance.rollout import LaggedArm, Rollout, Surface, rollout
 

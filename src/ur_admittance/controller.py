@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from ur_admittance import faults
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, RobotError
+from ur_admittance.faults import Event, Stop
 from ur_admittance.kernel import bits, layout
 from ur_admittance.kernel.compile import announced, entry_point
 from ur_admittance.kernel.tick import STOPPED_NOW, WRONG_Q, WRONG_WRENCH, update
@@ -24,26 +26,6 @@ TRACE_SECONDS = 2.0
 MODES = ("inactive", "active", "holding", "stopped", "leaving")
 _FLOAT64 = np.dtype(np.float64)
 _FARTHEST = 100.0  # m, m/s, rad/s: what a desired pose may ask for at all
-
-
-@dataclass(frozen=True)
-class Event:
-    """A fault at the moment it began."""
-
-    name: str
-    time: float  # s since activation
-    value: float  # what was seen
-    limit: float  # what is allowed
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Why the arm was stopped or held, and the last two seconds before it."""
-
-    time: float  # s since activation
-    reasons: tuple[str, ...]  # names from `faults.FAULTS`
-    words: str
-    trace: np.ndarray  # output records, oldest first
 
 
 @dataclass(frozen=True)
@@ -88,8 +70,8 @@ class Controller:
         self._params = pack(config, model)
         self._generation = int(self._params[0].generation)
         self._state = layout.new_state()
-        # Views that cost a loop less than NumPy's.
-        self._mode, self._at_rest = (self._state[n].data for n in ("mode", "at_rest"))
+        self._mode = self._state["mode"].data  # views that are quicker to read than NumPy's
+        self._at_rest = self._state["at_rest"].data
         self._inputs = layout.new_inputs()
         self._outputs = layout.new_outputs()
         self._trace = np.zeros(max(2, round(TRACE_SECONDS * config.control_rate)), layout.OUTPUTS)
@@ -155,6 +137,25 @@ class Controller:
         if code:
             self._after(code, q, wrench)
         return self._out
+
+    def bind(self, q: np.ndarray, wrench: np.ndarray) -> Callable[[float, float, float], None]:
+        """`update` for arrays that stay where they are, checked once, and so a little quicker.
+
+        The caller writes q and wrench before every call of the function that this returns, which
+        takes `dt`, `wrench_age` and `joint_age`, each a float, s.
+        """
+        for name, array in (("q", q), ("wrench", wrench)):
+            if type(array) is not np.ndarray or array.dtype != _FLOAT64 or array.shape != (6,):
+                raise RobotError(
+                    f"bind: {name} must be an array of six float64, got {array!r:.100}"
+                )
+        tick = partial(self._tick, *self._records, q, wrench)
+
+        def update(dt: float, wrench_age: float, joint_age: float) -> None:
+            if code := tick(dt, wrench_age, joint_age):
+                self._after(code, q, wrench)
+
+        return update
 
     def repeat(self, recorded: np.record) -> np.record:
         """Do a tick again from the outputs record it once gave, which holds all its inputs.
@@ -296,6 +297,16 @@ class Controller:
     def outputs(self) -> np.ndarray:
         """The record that `update` returns, as an array of one, for whoever copies it whole."""
         return self._outputs
+
+    @property
+    def inputs(self) -> np.ndarray:
+        """Wishes for the next tick, an array of one: for compiled code that writes them itself."""
+        return self._inputs
+
+    @property
+    def state(self) -> np.ndarray:
+        """What the tick remembers, likewise."""
+        return self._state
 
     # --- inside ---
 

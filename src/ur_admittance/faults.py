@@ -8,7 +8,10 @@ stays stopped until `reset()`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from ur_admittance.kernel import bits
 
@@ -25,6 +28,26 @@ class Fault(NamedTuple):
     def mask(self) -> int:
         """The bit of the status that says it."""
         return getattr(bits, self.name.upper())
+
+
+@dataclass(frozen=True)
+class Event:
+    """A fault at the moment it began."""
+
+    name: str
+    time: float  # s since activation
+    value: float  # what was seen
+    limit: float  # what is allowed
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why the arm was stopped or held, and the last two seconds before it."""
+
+    time: float  # s since activation
+    reasons: tuple[str, ...]  # names from `faults.FAULTS`
+    words: str
+    trace: np.ndarray  # output records, oldest first
 
 
 FAULTS: tuple[Fault, ...] = (

@@ -74,15 +74,14 @@ class AdmittanceLink(Link):
         controller, joints = self.controller, self.controller.model.joint_names
         self._q, self._wrench = ports.read(positions(joints)), ports.read(WRENCH)
         self._times, self._exports = ports.read(TIMES[:3]), ports.export()
-        # What `Controller.update` does once it has checked its arguments; these never change.
-        self._tick = partial(controller._tick, *controller._records, self._q, self._wrench)
+        self._tick = controller.bind(self._q, self._wrench)
         # qd and q_ref stand side by side in the record, as in the exports: one copy for both.
         place = (layout.OUTPUTS.fields or {})["qd"][1]
         self._results = np.ndarray((12,), float, controller.outputs, place)
-        # Likewise for desired poses: straight into the controller's inputs.
+        # Desired poses go straight into the controller's inputs.
         self._take: list[Callable[[], bool]] = []
         self._seen: list[tuple[np.ndarray, np.ndarray]] = []
-        records = controller._inputs, controller._state
+        records = controller.inputs, controller.state
         for link in self._above:
             reference, seen = ports.read([f"{link}/{part}" for part in DESIRED]), np.zeros(1)
             self._seen.append((reference, seen))
@@ -90,7 +89,7 @@ class AdmittanceLink(Link):
         if self._joints_above:
             q = ports.read(positions(joints, self._joints_above))
             qd = ports.read(velocities(joints, self._joints_above))
-            spare, inputs = layout.new_state(), controller._inputs
+            spare, inputs = layout.new_state(), controller.inputs
             self._take = [partial(compiled().take_joints, q, qd, controller.params, spare, inputs)]
 
     def activate(self) -> None:
@@ -110,9 +109,7 @@ class AdmittanceLink(Link):
         for take in self._take:
             if not take():
                 return "the desired pose from above is no pose: too far, too fast, or no rotation"
-        code = self._tick(*self._times.tolist())
-        if code:
-            self.controller._after(code, self._q, self._wrench)
+        self._tick(*self._times.tolist())
         self._exports[:] = self._results
         return None
 
@@ -133,5 +130,5 @@ class AdmittanceLink(Link):
 
     def _go_on(self) -> None:
         """After a pause: at rest where the arm is; springs keep the desired pose of before."""
-        self.controller._state["fresh"] = 2  # as the tick itself does after a hold
+        self.controller.state["fresh"] = 2  # as the tick itself does after a hold
         self._paused = False
