@@ -18,7 +18,7 @@ help:
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[sim,record,chain,dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[sim,record,chain,ros2,dev]"
 	@touch $@
 
 # The demo needs no tools of ours: it uses the whole environment if that is there, else a small one.

@@ -9,7 +9,9 @@ from typing import Any
 
 from ur_admittance import faults
 from ur_admittance.config import Config
+from ur_admittance.config_check import Field
 from ur_admittance.kernel import layout
+from ur_admittance.ros2 import topics
 
 HERE = Path(__file__).parent
 NOTE = "<!-- Written by docs/generate.py. Change the source it names, not this page. -->\n"
@@ -154,10 +156,57 @@ def outputs_page() -> str:
     )
 
 
+def ros2_page() -> str:
+    """Topics, services and parameters of the admittance node."""
+    ways = {"in": "## Topics it listens to\n", "out": "## Topics it publishes\n"}
+    heads = ("topic", "type", "quality of service", "what")
+    parts = [
+        "# ROS 2 reference\n",
+        NOTE,
+        "The admittance node, `ur-admittance run --robot ros2`: its names on the graph, from "
+        "`src/ur_admittance/ros2/topics.py`, and its parameters, from "
+        "`src/ur_admittance/config.py`. How they are used: [on a ROS 2 graph](ros2.md). `~` stands "
+        f"for the node's own name, `/{topics.NODE}`. All names can be remapped. Every message type "
+        "is a standard one.\n",
+    ]
+    for way, heading in ways.items():
+        rows = [
+            (f"`{topic.name}`", topic.kind, topic.quality, topic.text)
+            for topic in topics.TOPICS
+            if topic.way == way
+        ]
+        parts += [heading, table(heads, rows)]
+    rows = [(f"`{name}`", text) for name, text in topics.SERVICES.items()]
+    parts += [
+        "## Services\n",
+        "All of type std_srvs/Trigger: `success`, and a `message` that says what was done, or why "
+        "not. Those of every lifecycle node (`~/change_state`, `~/get_state`, ...) and of every "
+        "node with parameters (`~/set_parameters`, `~/describe_parameters`, ...) come on top.\n",
+        table(("service", "what"), rows),
+        "## Parameters\n",
+        "Their names are those of the configuration; [parameters](parameters.md) has the default, "
+        "unit, range and meaning of each, and the node declares them with the same text, unit "
+        "and range, so `ros2 param describe` shows them. Here is what ROS adds: the type, and "
+        "whether it may change while the node lives. What is none in a configuration is the string "
+        "`none` in ROS. A number may be written without a point.\n",
+        table(("parameter", "type in ROS", "change"), [_ros_row(f) for f in Config.fields()]),
+    ]
+    return "\n".join(parts)
+
+
+def _ros_row(field: Field) -> tuple[str, str, str]:
+    one = {"number": "double", "integer": "integer", "boolean": "bool"}.get(field.kind, "string")
+    kind = f"{one} array" if field.size else one
+    kind += f", or {one}" if field.or_scalar else ""
+    kind += ", or `none`" if field.optional else ""
+    return f"`{field.name}`", kind, "live" if field.live else "read-only"
+
+
 PAGES = {
     "faults.md": faults_page,
     "parameters.md": parameters_page,
     "outputs.md": outputs_page,
+    "ros2-reference.md": ros2_page,
 }
 
 

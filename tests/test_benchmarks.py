@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -53,3 +54,16 @@ def test_cpp_agrees(free, source):
     assert np.abs(qd - free.qd).max() < AGREEMENT
     assert statistics["status"] == 0
     assert statistics["allocations"] == 0
+
+
+def test_the_ros2_benchmark_measures_all_its_rows(tmp_path):
+    pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
+    file, root = tmp_path / "ros2.json", Path(benchmarks.__file__).parent.parent
+    command = [sys.executable, "-m", "benchmarks.ros2", "--quick", "--json", str(file)]
+    result = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert result.returncode in (0, 1), result.stderr  # 1: a busy machine has lost a message
+    results = json.loads(file.read_text())
+    rows = [*results["ways"].values(), *results["node"].values()]
+    assert len(results["ways"]) == 4 and len(results["node"]) == 1
+    assert all(row["sent"] > 0 and row["cpu"] > 0.0 for row in rows)
+    assert all(row["trip"]["p50"] > 0.0 for row in results["ways"].values())

@@ -194,6 +194,8 @@ class Safety(_Section):
     lost_timeout: float = _number(0.1, "(0, 10]", "s", "either missing for this long: latched stop")
     max_force: float = _number(200, "(0, 5000]", "N", "force that stops the arm")
     max_torque: float = _number(30, "(0, 1000]", "Nm", "torque that stops the arm")
+    start_force: float = _number(10, "[0, 5000]", "N", "unexplained, it forbids a start; 0: any")
+    start_torque: float = _number(1, "[0, 1000]", "Nm", "unexplained, it forbids a start; 0: any")
     spike_force: float = _number(100, "[0, 5000]", "N", "jump dropped as a spike; 0: off")
     spike_torque: float = _number(10, "[0, 1000]", "Nm", "jump dropped as a spike; 0: off")
     frozen_samples: int = _declare(

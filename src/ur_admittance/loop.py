@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ur_admittance.calibration import untouched
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.realtime import RealTime, prepare, restore
@@ -118,7 +119,8 @@ def run(
         tell: called before the arm moves, with one line for each real-time wish not granted.
 
     Raises:
-        RobotError: the robot failed, or `each` did; the arm has been told to stop.
+        RobotError: the robot failed, or `each` did, and the arm has been told to stop; or the
+            sensor feels more at rest than bias and payload explain, and the arm has not moved.
     """
     if tuple(robot.model.joint_names) != tuple(controller.model.joint_names):
         raise RobotError(
@@ -169,8 +171,13 @@ class _Loop:
         self.late_in_a_row, self.second, self.late_this_second = 0, 0, 0
 
     def start(self) -> None:
-        state = self.robot.wait()
-        self.controller.activate(state.q)
+        state, controller = self.robot.wait(), self.controller
+        problem = untouched.problem(
+            controller.model, controller.params, controller.config, state.q, state.wrench
+        )
+        if problem:
+            raise RobotError(f"run: {problem}")
+        controller.activate(state.q)
         self.before = self.started = state.joint_time
         self.cycle = state.cycle
 

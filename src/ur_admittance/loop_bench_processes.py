@@ -28,7 +28,7 @@ from ur_admittance.robots.base import Robot, State
 
 RATE = 500.0  # Hz
 PERIOD = 1.0 / RATE
-_PUSH, _NOISE = 10.0, 0.1  # N
+_PUSH, _NOISE = 8.0, 0.1  # N, less than `safety.start_force`: it pushes from the start
 _ROOM = 11.0  # s of samples beyond the length of a run, which may take 10 s to come to rest
 _POLL = 0.001  # s between two looks of a reader: five times as often as the recorder
 

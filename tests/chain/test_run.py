@@ -49,7 +49,7 @@ def simulated(**options) -> SimRobot:
 def chain(robot: SimRobot, kind: str = "velocity") -> ControllerManager:
     forward, mode = CHAINS[kind]
     manager = ControllerManager(robot.model)
-    config = ua.Config.from_dict({"output.mode": mode})
+    config = ua.Config.from_dict({"output.mode": mode, "safety.start_force": 0})  # pushed at once
     manager.load(AdmittanceLink(ua.Controller(robot.model, config)), forward("admittance"))
     manager.switch(activate=["admittance", "forward"])
     return manager

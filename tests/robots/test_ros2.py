@@ -24,35 +24,52 @@ from ur_admittance.ros2 import wire
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", autouse=True)
+RATE = 50.0  # Hz, so slow that a busy machine is not late
+CONFIG = Config(control_rate=RATE, safety={"wrench_timeout": 0.05, "joint_timeout": 0.05})
+
+
+@pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
     with pytest.MonkeyPatch.context() as patch:
         made = Graph(tmp_path_factory.mktemp("ros2"), patch)
         try:
-            states: list[Any] = made.hear(JointState, "/joint_states")
-            made.start("sim-ros2")
-            made.until(lambda: states)
-            with wire.started():  # for all robots of these tests: finding each other takes a second
+            made.start("sim-ros2", "--rate", str(RATE))
+            with wire.started():
+                # While it is there, robots of this process are found at once, else after seconds.
+                stays = wire.rclpy.create_node("stays")
                 yield made
+                stays.destroy_node()
         finally:
             made.close()
 
 
+@pytest.fixture(scope="module")
+def states(graph: Graph) -> list[Any]:
+    return graph.hear(JointState, "/joint_states")
+
+
+@pytest.fixture(autouse=True)
+def _at_rest(graph: Graph, states: list[Any]) -> None:
+    """The arm is there, and no longer moves."""
+    states.clear()
+    graph.until(lambda: states and np.abs(states[-1].velocity).max() < 1e-3)
+
+
 class TestContract(RobotContract):
     def make(self) -> Ros2Robot:
-        return Ros2Robot()
+        return Ros2Robot(config=CONFIG)
 
 
 def test_two_do_not_command_one_arm():
     with (
-        robots.connect("ros2"),
+        robots.connect("ros2", config=CONFIG),
         pytest.raises(AdmittanceError, match=r"/ur_admittance publishes on .*, too"),
     ):
-        robots.connect("ros2")
+        robots.connect("ros2", config=CONFIG)
 
 
 def test_it_reads_the_description_and_stands_where_the_joint_states_say():
-    with robots.connect("ros2") as robot:
+    with robots.connect("ros2", config=CONFIG) as robot:
         assert robot.name == "ros2" and robot.model.name == "ur5e"
         assert robot.wrench_frame == "tool0" and not robot.wrench_compensated
         state = robot.wait()
@@ -63,7 +80,7 @@ def test_a_sensor_that_reports_the_reaction_is_turned(graph: Graph):
     push = WrenchStamped()
     push.wrench.force.z = 20.0
     hand = graph.publisher(WrenchStamped, "/sim/push")
-    options: dict[str, Any] = {"watch": True}
+    options: dict[str, Any] = {"config": CONFIG, "watch": True}
     with (
         robots.connect("ros2", **options) as plain,
         robots.connect("ros2", sign=-1, **options) as turned,

@@ -6,6 +6,7 @@ compiler. Its name, type hash and bytes on the wire are those of every other TFM
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -116,7 +117,8 @@ def _compile(sources: Path, package: Path) -> None:
     uses += [f"-lgeometry_msgs__{kind}" for kind in ("rosidl_generator_c", "rosidl_generator_py")]
     uses += ["-lrosidl_typesupport_c", "-lrosidl_runtime_c", "-lrcutils"]
     out = ["-o", str(package / f"{NAME}_s__rosidl_typesupport_c.so"), "-Wl,--no-as-needed"]
-    _run("g++", "-shared", *sum(objects.values(), []), *out, *search, *uses)
+    rest = itertools.chain.from_iterable(objects.values())
+    _run("g++", "-shared", *rest, *out, *search, *uses)
 
 
 def _run(*command: str) -> None:

@@ -1,16 +1,20 @@
-"""The fixture of the ROS 2 tests; without ROS they are skipped."""
+"""The fixtures of the ROS 2 tests; without ROS they are skipped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from tests.ros2.graph import Graph
+    from tests.ros2.stage import Stage
+
 
 @pytest.fixture
-def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Graph]:
     """A ROS graph of the test's own, see `graph.py`."""
     pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
     from tests.ros2.graph import Graph
@@ -18,3 +22,41 @@ def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     made = Graph(tmp_path, monkeypatch)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One stage for all tests of a file, see `stage.py`."""
+    pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
+    from tests.ros2.graph import Graph
+    from tests.ros2.stage import Stage
+
+    with pytest.MonkeyPatch.context() as patch:
+        graph = Graph(tmp_path_factory.mktemp("ros2"), patch)
+        stage = Stage(graph, "--model", "ur5e", "--inactive")
+        try:
+            graph.until(lambda: stage.state == "inactive" and stage.change("activate"))
+            yield stage
+        finally:
+            stage.close()
+            graph.close()
+
+
+@pytest.fixture
+def stage(shared: Stage) -> Stage:
+    """The node inactive, the arm good and at rest."""
+    shared.behave()
+    if shared.state == "active":
+        assert shared.change("deactivate")
+    shared.graph.after(0.5)
+    for heard in (shared.states, shared.commands, shared.log):
+        heard.clear()
+    return shared
+
+
+@pytest.fixture
+def active(stage: Stage) -> Stage:
+    """The node active, the arm good and at rest."""
+    assert stage.change("activate"), stage.graph.said()
+    stage.graph.until(lambda: len(stage.commands) > 3)
+    return stage

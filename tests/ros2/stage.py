@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from rcl_interfaces.msg import Log, Parameter, ParameterValue
+from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter as Named
 from sensor_msgs.msg import JointState
@@ -19,7 +19,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from tests.ros2.graph import Graph
-from tests.ros2.stub_arm import Behaviour
+from tests.ros2.stub_arm import MODEL, Behaviour
 
 ROOT = Path(__file__).parents[2]
 RATE = 25  # Hz, so slow that no machine is too busy for it
@@ -35,6 +35,7 @@ _TRANSITIONS = {
     "cleanup": Transition.TRANSITION_CLEANUP,
     "activate": Transition.TRANSITION_ACTIVATE,
     "deactivate": Transition.TRANSITION_DEACTIVATE,
+    "shutdown": Transition.TRANSITION_ACTIVE_SHUTDOWN,
 }
 
 
@@ -42,7 +43,7 @@ class Stage:
     """Both processes, and what they said.
 
     Attributes:
-        states, commands: all joint states and commands heard.
+        states, commands, log: all joint states, commands and words heard.
     """
 
     def __init__(self, graph: Graph, *arguments: str, config: str = CONFIG) -> None:
@@ -51,13 +52,8 @@ class Stage:
         file.write_text(config, "utf-8")
         self.states = graph.hear(JointState, "/joint_states")
         self.commands = graph.hear(Float64MultiArray, COMMANDS, 100)
-        self.log = graph.hear(Log, "/rosout", 100)
-        self.stub = subprocess.Popen(
-            [sys.executable, "-m", "tests.ros2.stub_arm", str(RATE)],
-            stdin=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
+        self.log = graph.log
+        self.stub = _stub()
         self.node = graph.start("run", "--robot", "ros2", "--config", str(file), *arguments)
 
     def behave(self, **how: Any) -> None:
@@ -67,10 +63,22 @@ class Stage:
         self.stub.stdin.write(json.dumps(told) + "\n")
         self.stub.stdin.flush()
 
+    def kill_arm(self) -> None:
+        """The stub dies."""
+        self.stub.kill()
+        self.stub.communicate()
+
+    def revive_arm(self) -> None:
+        """A new stub is there, in the place of the one that died."""
+        self.stub = _stub()
+
     def change(self, transition: str) -> bool:
         """Ask the node for a transition, and say whether it went there."""
-        request = ChangeState.Request(transition=Transition(id=_TRANSITIONS[transition]))
-        return self.graph.call(ChangeState, f"{NODE}/change_state", request).success
+        return change(self.graph, transition)
+
+    def begin_change(self, transition: str) -> Any:
+        """The same, but do not wait for the answer."""
+        return self.graph.ask(ChangeState, f"{NODE}/change_state", _request(transition))
 
     @property
     def state(self) -> str:
@@ -80,7 +88,7 @@ class Stage:
 
     def trigger(self, service: str) -> Any:
         """The answer of one of the node's own services."""
-        return self.graph.call(Trigger, f"{NODE}/{service}", Trigger.Request())
+        return trigger(self.graph, service)
 
     def set(self, values: dict[str, Any]) -> list[Any]:
         """The answers to one request that sets several parameters."""
@@ -92,16 +100,18 @@ class Stage:
 
     def said(self, words: str) -> bool:
         """Whether the node has logged these words."""
-        return any(words in line.msg for line in self.log)
+        return any(words in line for line in self.graph.said())
 
     def until_said(self, words: str) -> None:
         self.graph.until(lambda: self.said(words))
 
     @property
-    def q(self) -> np.ndarray:
-        """The newest joint angles, in the order of the first message."""
-        by_name = dict(zip(self.states[-1].name, self.states[-1].position, strict=True))
-        return np.array([by_name[name] for name in sorted(by_name) if name != "rail_joint"])
+    def tool(self) -> np.ndarray:
+        """Where the tool is by the newest joint state that has all joints, m (3,)."""
+        names = MODEL.joint_names
+        state = next(state for state in reversed(self.states) if set(names) <= {*state.name})
+        by_name = dict(zip(state.name, state.position, strict=True))
+        return MODEL.fk([by_name[name] for name in names])[:3, 3]
 
     @property
     def speed(self) -> float:
@@ -109,8 +119,26 @@ class Stage:
         return float(np.abs(self.commands[-1].data).max()) if self.commands else 0.0
 
     def close(self) -> None:
-        self.stub.kill()
-        self.stub.communicate()
+        self.kill_arm()
+
+
+def _stub() -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.ros2.stub_arm", str(RATE)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def change(graph: Graph, transition: str) -> bool:
+    """Ask the admittance node for a transition, and say whether it went there."""
+    return graph.call(ChangeState, f"{NODE}/change_state", _request(transition)).success
+
+
+def _request(transition: str) -> Any:
+    return ChangeState.Request(transition=Transition(id=_TRANSITIONS[transition]))
+
+
+def trigger(graph: Graph, service: str) -> Any:
+    """The answer of one of the admittance node's own services."""
+    return graph.call(Trigger, f"{NODE}/{service}", Trigger.Request())
 
 
 def _value(name: str, value: Any) -> ParameterValue:

@@ -2,72 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from ur_admittance import RobotModel
+from ur_admittance import Config
 
 pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
-from rcl_interfaces.srv import DescribeParameters, GetParameters
+from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
 from rclpy.parameter import Parameter
+from rclpy.qos import ReliabilityPolicy
 from std_msgs.msg import Float64MultiArray
 
-from tests.ros2.graph import Graph
 from tests.ros2.stage import COMMANDS, NODE, Stage
 
 pytestmark = pytest.mark.slow
-
-MODEL = RobotModel.ur("ur5e")
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with pytest.MonkeyPatch.context() as patch:
-        graph = Graph(tmp_path_factory.mktemp("ros2"), patch)
-        stage = Stage(graph, "--model", "ur5e", "--inactive")
-        try:
-            graph.until(lambda: stage.state == "inactive" and stage.states)
-            yield stage
-        finally:
-            stage.close()
-            graph.close()
-
-
-@pytest.fixture
-def stage(shared: Stage) -> Stage:
-    """Both processes, the node inactive, the arm good and at rest."""
-    shared.behave()
-    if shared.state == "active":
-        assert shared.change("deactivate")
-    shared.graph.after(0.5)
-    for heard in (shared.states, shared.commands, shared.log):
-        heard.clear()
-    return shared
-
-
-@pytest.fixture
-def active(stage: Stage) -> Stage:
-    assert stage.change("activate"), [line.msg for line in stage.log]
-    stage.graph.until(lambda: len(stage.commands) > 3)
-    return stage
-
-
-def joint(stage: Stage, index: int) -> float:
-    """A joint's newest angle, by name, rad."""
-    name = MODEL.joint_names[index]
-    state = next(state for state in reversed(stage.states) if name in state.name)
-    return state.position[list(state.name).index(name)]
-
-
-def tool(stage: Stage) -> np.ndarray:
-    """Where the tool is by the newest joint state, m (3,)."""
-    return MODEL.fk([joint(stage, i) for i in range(6)])[:3, 3]
 
 
 # --- life cycle ---
@@ -76,12 +29,12 @@ def tool(stage: Stage) -> np.ndarray:
 def test_inactive_it_publishes_nothing_and_active_it_gives_way(stage: Stage):
     stage.graph.after(0.5)
     assert not stage.commands and stage.states
-    before = tool(stage)
+    before = stage.tool
     assert stage.change("activate") and stage.state == "active"
     stage.graph.until(lambda: len(stage.commands) > 5)
     assert list(stage.commands[0].data) == [0.0] * 6
     stage.behave(force=[0, 0, 10, 0, 0, 0])  # in sensor axes: down
-    stage.graph.until(lambda: tool(stage)[2] < before[2] - 0.02)
+    stage.graph.until(lambda: stage.tool[2] < before[2] - 0.02)
     stage.behave(force=[0] * 6)
     assert stage.change("deactivate") and stage.state == "inactive"
     # The answer comes when the arm is at rest, and no command comes after it.
@@ -102,6 +55,13 @@ def test_leaving_while_it_moves_brakes_first(active: Stage):
     braking = speeds[int(np.argmax(speeds)) :]
     assert all(b <= a for a, b in pairwise(braking)) and len(braking) > 2
     assert active.graph.node.count_publishers(COMMANDS) == 0
+
+
+def test_a_transition_that_leads_nowhere_is_refused(active: Stage):
+    assert not active.change("configure") and not active.change("cleanup")
+    active.commands.clear()
+    active.graph.until(lambda: len(active.commands) > 3)
+    assert active.state == "active"
 
 
 def test_it_refuses_to_start_while_the_arm_moves(stage: Stage):
@@ -145,57 +105,6 @@ def test_it_refuses_to_start_beside_another_publisher_and_stops_when_one_comes(s
     assert not answer.success and "end it first" in answer.message
     stage.graph.node.destroy_publisher(rival)
     stage.graph.until(lambda: stage.trigger("reset").success)
-
-
-# --- joint states and wrenches ---
-
-
-def test_joints_are_found_by_name_in_any_order_and_among_others(active: Stage):
-    rng = np.random.default_rng(1)
-    for k in range(8):
-        active.behave(
-            order=rng.permutation(6).tolist(), extra=k % 2 == 0, velocities=k % 3 > 0, gripper=k > 4
-        )
-        active.graph.after(0.3)
-    assert active.state == "active" and not active.said("stopped")
-    assert active.speed < 1e-9  # a joint taken for another one would make it move
-    active.behave(force=[0, 0, 10, 0, 0, 0])
-    z = tool(active)[2]
-    active.graph.until(lambda: tool(active)[2] < z - 0.01)
-
-
-def test_a_message_without_all_joints_is_of_no_use_and_soon_stops_the_arm(active: Stage):
-    active.behave(missing=2)
-    active.until_said(
-        "/joint_states: a message is of no use: it lacks wrist_2_joint, wrist_3_joint"
-    )
-    active.until_said("joints_lost")
-    answer = active.trigger("reset")
-    assert not answer.success and "it lacks wrist_2_joint" in answer.message
-    active.behave(missing=0)
-    active.graph.until(lambda: active.trigger("reset").success)
-
-
-def test_single_numbers_that_are_none_do_not_stop_the_arm(active: Stage):
-    active.behave(nan_joints=1)
-    active.graph.after(0.3)
-    active.behave(nan_wrench=1)
-    active.graph.after(0.3)
-    assert active.state == "active" and not active.said("stopped") and active.speed < 1e-9
-
-
-@pytest.mark.parametrize(("part", "fault"), [("joints", "joints_lost"), ("wrench", "wrench_lost")])
-def test_a_publisher_that_falls_silent_stops_the_arm_at_rest(active: Stage, part, fault):
-    active.behave(force=[0, 0, 20, 0, 0, 0])
-    active.graph.until(lambda: active.speed > 0.05)
-    active.behave(**{part: False})
-    active.until_said(fault)
-    active.graph.after(0.3)
-    assert active.speed == 0.0
-    active.behave(joints=True, wrench=True, force=[0] * 6)
-    active.graph.after(0.5)
-    assert active.trigger("reset").success
-    active.graph.until(lambda: active.commands and active.state == "active")
 
 
 # --- parameters ---
@@ -260,6 +169,8 @@ def test_descriptors_come_from_the_schema(stage: Stage):
     assert speed.floating_point_range[0].to_value == 5.0
     assert "kg m^2" in mass.description and "six numbers" in mass.additional_constraints
     assert rate.read_only and frozen.integer_range[0].to_value == 100000
+    answer = stage.graph.call(ListParameters, f"{NODE}/list_parameters", ListParameters.Request())
+    assert {*Config().flat()} <= {*answer.result.names}
 
 
 # --- desired pose ---
@@ -276,19 +187,44 @@ def pose(frame: str = "base_link", z: float = 0.5, w: float = 1.0) -> PoseStampe
 def test_a_desired_pose_is_approached_inside_the_limits(active: Stage):
     assert active.set({"admittance.stiffness": [200.0] * 3 + [20.0] * 3})[0].successful
     publisher = active.graph.publisher(PoseStamped, f"{NODE}/desired_pose")
-    publisher.publish(pose(z=float(tool(active)[2]) - 1.0))
+    publisher.publish(pose(z=float(active.tool[2]) - 1.0))
     path = []
-    active.graph.after(2.0, lambda: path.append(tool(active)))
+    active.graph.after(2.0, lambda: path.append(active.tool))
     speeds = np.linalg.norm(np.diff(path, axis=0), axis=1)
     assert path[-1][2] < path[0][2] - 0.05
     assert speeds.max() < 1.0 * 0.2  # never a leap
     assert active.state == "active" and not active.said("stopped")
-    twist = active.graph.publisher(TwistStamped, f"{NODE}/desired_twist")
+    assert active.set({"admittance.stiffness": [0.0] * 6})[0].successful
+
+
+def test_a_desired_twist_moves_the_goal_while_it_comes(active: Stage):
+    assert active.set({"admittance.stiffness": [300.0] * 3 + [20.0] * 3})[0].successful
+    twist, z = active.graph.publisher(TwistStamped, f"{NODE}/desired_twist"), active.tool[2]
     message = TwistStamped(twist=Twist())
     message.header.frame_id = "base_link"
-    message.twist.linear.z = 0.05
-    active.graph.after(1.0, lambda: twist.publish(message))
-    assert not active.said("refused")
+    message.twist.linear.z = 0.1
+    active.graph.until(lambda: active.tool[2] > z + 0.05, lambda: twist.publish(message))
+    active.graph.until(lambda: active.speed < 1e-3)  # the publisher is mute
+    z = active.tool[2]
+    active.graph.after(0.5)
+    assert active.tool[2] == pytest.approx(z, abs=1e-3) and active.state == "active"
+    assert active.set({"admittance.stiffness": [0.0] * 6})[0].successful
+
+
+def test_what_happens_while_it_is_inactive_makes_no_jump_later(stage: Stage):
+    assert stage.set({"admittance.stiffness": [300.0] * 3 + [20.0] * 3})[0].successful
+    publisher = stage.graph.publisher(PoseStamped, f"{NODE}/desired_pose")
+    words = f"{NODE}/desired_pose: refused: the node is not active"
+    stage.graph.until(lambda: stage.said(words), lambda: publisher.publish(pose()))
+    before = stage.tool
+    stage.behave(drift=0.3)  # somebody moves the arm
+    stage.graph.until(lambda: np.linalg.norm(stage.tool - before) > 0.1)
+    stage.behave(drift=0.0)
+    stage.graph.after(0.5)
+    assert stage.change("activate"), stage.graph.said()
+    stage.graph.until(lambda: len(stage.commands) > 10)
+    assert np.abs([command.data for command in stage.commands]).max() < 1e-9
+    assert stage.set({"admittance.stiffness": [0.0] * 6})[0].successful
 
 
 @pytest.mark.parametrize(
@@ -342,14 +278,14 @@ def test_stop_brakes_and_reset_goes_on(active: Stage):
 
 def test_the_present_pose_can_become_the_equilibrium(active: Stage):
     answer = active.trigger("set_equilibrium")
-    where = ", ".join(f"{1e3 * x:.1f}" for x in tool(active))
+    where = ", ".join(f"{1e3 * x:.1f}" for x in active.tool)
     assert answer.success and where in answer.message
     assert active.set({"admittance.stiffness": [300.0] * 3 + [20.0] * 3})[0].successful
-    home = tool(active)
+    home = active.tool
     active.behave(force=[0, 0, 15, 0, 0, 0])
-    active.graph.until(lambda: tool(active)[2] < home[2] - 0.02)
+    active.graph.until(lambda: active.tool[2] < home[2] - 0.02)
     active.behave(force=[0] * 6)
-    active.graph.until(lambda: np.linalg.norm(tool(active) - home) < 2e-3)
+    active.graph.until(lambda: np.linalg.norm(active.tool - home) < 2e-3)
     assert active.set({"admittance.stiffness": [0.0] * 6})[0].successful
 
 
@@ -363,3 +299,15 @@ def test_it_tells_what_it_does(active: Stage):
     active.graph.until(lambda: told and told[-1].status[0].message != "inactive")
     values = {pair.key: pair.value for pair in told[-1].status[0].values}
     assert values["mode"] == "active" and values["lost messages"] == "0"
+
+
+def test_sensors_are_heard_as_sensors_and_commands_are_reliable(active: Stage):
+    node, ours = active.graph.node, "_admittance_node_io"
+    infos = [
+        *node.get_subscriptions_info_by_topic("/joint_states"),
+        *node.get_subscriptions_info_by_topic("/wrist_ft_sensor"),
+        *node.get_publishers_info_by_topic(COMMANDS),
+    ]
+    joints, wrench, commands = [i.qos_profile.reliability for i in infos if i.node_name == ours]
+    assert joints == wrench == ReliabilityPolicy.BEST_EFFORT
+    assert commands == ReliabilityPolicy.RELIABLE

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import signal
 
 import numpy as np
 import pytest
 
-from ur_admittance import Config, Controller, loop, robots
+from ur_admittance import Config, Controller, RobotModel, loop, robots
 from ur_admittance.cli.run import to_and_fro
 
 pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 pytest.importorskip("mujoco")
 
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from tests.ros2.graph import PATIENCE, Graph
+from tests.ros2.stage import COMMANDS
 from ur_admittance.telemetry import recording
 
 pytestmark = pytest.mark.slow
@@ -32,21 +33,28 @@ CONFIG = Config.preset("hand-guiding").replace(
         "safety.lost_timeout": 1.0,
     }
 )
+MODEL = RobotModel.ur("ur5e")
 SIM = ("sim-ros2", "--ideal", "--rate", str(RATE), "--push", *map(str, PUSH))
 
 
-def start(graph: Graph, *more: str):
+def start(graph: Graph, *more: str, config: Config = CONFIG):
+    return graph.start(
+        "run", "--robot", "ros2", "--config", written(graph, config), "--json", *more
+    )
+
+
+def written(graph: Graph, config: Config = CONFIG) -> str:
     file = graph.folder / "config.yaml"
-    file.write_text(CONFIG.to_yaml(), "utf-8")
-    return graph.start("run", "--robot", "ros2", "--config", str(file), "--json", *more)
+    file.write_text(config.to_yaml(), "utf-8")
+    return str(file)
 
 
-def in_one_process() -> np.ndarray:
+def in_one_process(config: Config) -> np.ndarray:
     """Where the tool is, every tick, m (n, 3)."""
     path: list[np.ndarray] = []
     options = {"ideal": True, "realtime": False, "rate": RATE, "hand": to_and_fro(PUSH)}
     with robots.connect("sim", **options) as robot:
-        controller = Controller(robot.model, CONFIG)
+        controller = Controller(robot.model, config)
         loop.run(
             robot,
             controller,
@@ -56,15 +64,10 @@ def in_one_process() -> np.ndarray:
     return np.array(path)
 
 
-def test_a_push_moves_the_arm_as_it_does_in_one_process(graph: Graph):
-    graph.start(*SIM)
-    node = start(graph, "--seconds", str(SECONDS), "--record", "run.mcap")
-    output, errors = node.communicate(timeout=PATIENCE)
-    assert node.returncode == 0, errors
-    summary = json.loads(output)
-    assert summary["missed"] == 0 and summary["ticks"] == pytest.approx(SECONDS * RATE, rel=0.05)
-    path = recording.read(graph.folder / "run.mcap").records["X_WP"][:, :3, 3]
-    alone = in_one_process()
+@pytest.mark.parametrize("mode", ["velocity", "position", "trajectory"])
+def test_a_push_moves_the_arm_as_it_does_in_one_process(graph: Graph, mode: str):
+    config = CONFIG.replace({"output.mode": mode, "output.time_from_start": 1.0 / RATE})
+    path, alone = undisturbed(graph, config), in_one_process(config)
     moved = np.abs(alone - alone[0]).max()
     assert moved > 0.1
     # Both hands begin with the first command, give or take the delay of the wire.
@@ -73,6 +76,24 @@ def test_a_push_moves_the_arm_as_it_does_in_one_process(graph: Graph):
     apart = [np.abs(_at(path, cycles + n) - alone[:-4]).max() for n in later]
     a_cycle = np.abs(np.diff(alone, axis=0)).max()
     assert min(apart) < a_cycle, (min(apart), a_cycle)
+
+
+def undisturbed(graph: Graph, config: Config) -> np.ndarray:
+    """Where the tool is, every tick, m (n, 3). A run that the machine disturbed is done again."""
+    more = ("--seconds", str(SECONDS), "--record", "run.mcap", "--force")
+    for _ in range(10):
+        sim = graph.start(*SIM)
+        node = start(graph, *more, config=config)
+        output, errors = node.communicate(timeout=PATIENCE)
+        graph.kill(sim)
+        summary = json.loads(output)
+        if summary["too_late"] or summary["missed"]:
+            graph.forget(node)
+            continue
+        assert node.returncode == 0, errors
+        assert summary["ticks"] == pytest.approx(SECONDS * RATE, rel=0.05)
+        return recording.read(graph.folder / "run.mcap").records["X_WP"][:, :3, 3]
+    raise AssertionError(f"the machine is always late: {errors}")
 
 
 def _at(path: np.ndarray, cycles: np.ndarray) -> np.ndarray:
@@ -87,16 +108,40 @@ def test_a_node_that_is_killed_leaves_the_arm_braked_and_the_next_one_starts_wit
     graph.start(*SIM)
     node = start(graph)
     graph.until(lambda: states and np.abs(states[-1].velocity).max() > 0.1)
-    node.send_signal(signal.SIGKILL)
-    graph.forget(node)
+    graph.kill(node)
     graph.after(1.0)
     assert np.abs(states[-1].velocity).max() < 1e-3
-    del states[:]
-    new = start(graph, "--seconds", "1.5")  # before the hand pushes again, or just then
-    output, errors = new.communicate(timeout=PATIENCE)
-    assert new.returncode == 0, errors
-    assert json.loads(output)["ticks"] > 50
-    graph.after(0.2)
+    states.clear()
+    commands = graph.hear(Float64MultiArray, COMMANDS, 100)
+    start(graph)
+    graph.until(lambda: len(commands) > 2 * RATE)  # in this time the hand pushes
     velocities = np.array([state.velocity for state in states])
+    assert np.abs(velocities).max() > 0.05
     accelerations = np.abs(np.diff(velocities, axis=0)).max() * RATE
     assert accelerations < 15.0  # rad/s^2: pushed, but never jerked
+
+
+def test_the_wrench_may_come_compensated_from_the_wrench_node(graph: Graph):
+    """Three processes: arm, wrench node and admittance node."""
+    states = graph.hear(JointState, "/joint_states", 100)
+    graph.start(*SIM)
+    graph.start("wrench-ros2", "--config", written(graph))
+    start(graph, "--wrench", "/netft/proc_probe")
+    graph.until(lambda: states and np.abs(states[-1].velocity).max() > 0.1)
+
+
+def test_init_brings_the_arm_home_and_run_holds_it_there(graph: Graph):
+    graph.start("sim-ros2", "--rate", str(RATE))
+    goal = MODEL.home + np.array([0.1, -0.1, 0.1, 0.1, -0.1, 0.1])
+    home = ("--home", *(f"{angle:.6f}" for angle in goal))
+    first = graph.start("init", "--robot", "ros2", "--config", written(graph), *home, "--json")
+    output, errors = first.communicate(timeout=PATIENCE)
+    assert first.returncode == 0, errors
+    np.testing.assert_allclose(json.loads(output)["joints"], goal, atol=1e-3)
+    changes = {"equilibrium": "equilibrium.yaml", "admittance.stiffness": [300] * 3 + [20] * 3}
+    config = CONFIG.replace(changes)
+    states = graph.hear(JointState, "/joint_states", 100)
+    commands = graph.hear(Float64MultiArray, COMMANDS, 100)
+    start(graph, config=config)
+    graph.until(lambda: len(commands) > RATE)
+    np.testing.assert_allclose(states[-1].position, goal, atol=2e-3)

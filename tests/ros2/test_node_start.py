@@ -41,7 +41,7 @@ def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reaso
     stage.until_said("nothing on /robot_description yet")
     assert stage.state == "unconfigured"
     stage.behave(description=URDF[: len(URDF) // 2])
-    stage.until_said("/robot_description: ")
+    stage.until_said("/robot_description: URDF: this is no XML")
     stage.behave(description=URDF.replace('"tool0"', '"flange_7"'))
     stage.until_said("'tool0'")
     stage.behave(description=URDF.replace("elbow_joint", "knee_joint"))
@@ -55,8 +55,30 @@ def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reaso
     stage.behave(force=[0] * 6)
     assert stage.change("deactivate") and stage.change("cleanup")
     assert stage.state == "unconfigured"
+    stage.behave(description=RobotModel.ur("ur10e").to_urdf())
+    stage.graph.after(0.5)
+    assert not stage.change("configure")
+    stage.until_said("the arm is not the one this node was first configured for; start it anew")
+    stage.behave(description=URDF)
+    stage.graph.after(0.5)
     assert stage.change("configure") and stage.change("activate")
-    stage.graph.until(lambda: stage.state == "active")
+    stage.behave(force=[0, 0, 30, 0, 0, 0])
+    stage.graph.until(lambda: stage.speed > 0.1)
+    assert stage.change("shutdown")
+    assert stage.node.wait(PATIENCE) == 0 and stage.speed == 0.0
+
+
+def test_it_says_what_is_missing_on_the_other_side(graph: Graph, staged):
+    staged("--model", "ur5e", config=CONFIG.replace("control_rate: 25", "control_rate: 50"))
+    file = graph.folder / "position.yaml"
+    file.write_text(CONFIG + "output: {mode: position}\n")
+    name = ("--ros-args", "-r", "__node:=second")
+    graph.start("run", "--robot", "ros2", "--config", str(file), "--model", "ur5e", *name)
+    wanted = (
+        "joint states come on /joint_states 25 times a second, control_rate is 50 Hz",
+        "nobody listens on /forward_position_controller/commands; load and activate that",
+    )
+    graph.until(lambda: all(any(words in line for line in graph.said()) for words in wanted))
 
 
 def test_ros_gives_it_names_topics_and_parameters(graph: Graph, staged):
@@ -114,6 +136,7 @@ def test_parameters_can_be_frozen(graph: Graph, staged):
     ("config", "arguments", "words"),
     [
         ("equilibrium: nowhere.yaml\n", (), "nowhere.yaml"),
+        ("equilibrium: half.yaml\n", (), "half.yaml"),
         ("", ("--ros-args", "-p", "admittance.masss:=3.0"), "did you mean admittance.mass"),
         ("", ("--model", "ur6"), "neither an arm"),
         ("tip: probe\n", ("--model", "ur5e"), "'probe' is unknown to the tables of ur5e"),
@@ -122,6 +145,7 @@ def test_parameters_can_be_frozen(graph: Graph, staged):
 def test_what_cannot_work_fails_at_once(graph: Graph, config, arguments, words):
     file = Path(graph.folder, "c.yaml")
     file.write_text(config or "{}")
+    Path(graph.folder, "half.yaml").write_text("position: [0.1, 0.2]\n")
     process = graph.start("run", "--robot", "ros2", "--config", str(file), *arguments)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2 and words in errors

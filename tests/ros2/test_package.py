@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +18,7 @@ import pytest
 
 import ur_admittance
 from tests.cli_support import invoke
+from tests.ros2.domain import domain
 from ur_admittance import Config
 from ur_admittance.cli import without_ros_arguments
 
@@ -25,7 +27,6 @@ PACKAGE = ROOT / "ros" / "ur_admittance_ros"
 NAME = PACKAGE.name
 LAUNCH_FILES = sorted((PACKAGE / "launch").glob("*.launch.py"))
 PRESETS = Config.presets()
-PRIVATE = {"ROS_DOMAIN_ID": "101", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 
 needs_ros = pytest.mark.skipif(
     importlib.util.find_spec("rclpy") is None, reason="needs ROS 2: rclpy cannot be imported"
@@ -33,6 +34,16 @@ needs_ros = pytest.mark.skipif(
 needs_colcon = pytest.mark.skipif(
     importlib.util.find_spec("colcon_ros") is None, reason="needs colcon: pip install colcon-ros"
 )
+
+
+@pytest.fixture
+def private(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A graph that no one else sees, for this process and those it starts."""
+    number, held = domain()
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with held:
+        yield
 
 
 def run(*command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -57,13 +68,12 @@ def test_a_parameter_file_is_its_preset(preset: str):
 
 
 @needs_ros
+@pytest.mark.usefixtures("private")
 @pytest.mark.parametrize("preset", PRESETS)
-def test_ros_reads_a_parameter_file_as_we_do(preset: str, monkeypatch: pytest.MonkeyPatch):
+def test_ros_reads_a_parameter_file_as_we_do(preset: str):
     """ROS tells 5 from 5.0, and takes no list of both."""
     import rclpy
 
-    for name, value in PRIVATE.items():
-        monkeypatch.setenv(name, value)
     file = PACKAGE / "config" / f"{preset}.yaml"
     context = rclpy.Context()
     rclpy.init(args=["--ros-args", "--params-file", str(file)], context=context)
@@ -130,6 +140,7 @@ def test_ros_arguments_are_left_to_ros():
 @pytest.mark.slow
 @needs_colcon
 @needs_ros
+@pytest.mark.usefixtures("private")
 def test_colcon_builds_it_and_what_it_installs_runs(tmp_path: Path):
     shutil.copytree(PACKAGE, tmp_path / "src" / NAME)
     python = str(Path(sys.executable).parent)
@@ -144,6 +155,6 @@ def test_colcon_builds_it_and_what_it_installs_runs(tmp_path: Path):
     # as `ros2 launch` would start it: in the built environment, with arguments of ROS
     start = f". install/local_setup.sh; exec install/{NAME}/lib/{NAME}/sim_node "
     start += "--seconds 0.1 --json --ros-args -r __node:=renamed"
-    ran = run("sh", "-c", start, folder=tmp_path, PATH=path, ROS_LOG_DIR=str(tmp_path), **PRIVATE)
+    ran = run("sh", "-c", start, folder=tmp_path, PATH=path, ROS_LOG_DIR=str(tmp_path))
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["cycles"] > 0

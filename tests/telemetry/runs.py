@@ -67,7 +67,8 @@ def eventful(path: Path, look: int = 1, changes: Changes = CHANGES) -> Run:
     The recorder looks every `look` ticks.
     """
     with pushed() as robot:
-        config = ua.Config.preset("hand-guiding")
+        # The second activation comes while the hand pushes.
+        config = ua.Config.preset("hand-guiding").replace({"safety.start_force": 0})
         controller = ua.Controller(robot.model, config)
         with Blackboard.create("sim", robot.rate, config, controller.params) as board:
             reader = Blackboard.attach("sim")

@@ -1,1 +1,1 @@
-"""What must be known before an arm can give way: where it rests."""
+"""What must be known before an arm can give way: where it rests, what it feels untouched."""

@@ -113,7 +113,8 @@ def sim_ros2(
     else:
         typer.echo(
             f"{served.seconds:.1f} s, {served.cycles} cycles, {served.missed} missed; "
-            f"{served.commands} commands obeyed, {served.refused} refused; the arm is at rest"
+            f"{served.commands} commands obeyed, {served.refused} refused, {served.lost} lost; the "
+            "arm is at rest"
         )
 
 

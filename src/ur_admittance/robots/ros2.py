@@ -23,7 +23,6 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot, State, six
 from ur_admittance.ros2 import topics, wire
-from ur_admittance.ros2.frames import SensorFrame, at
 from ur_admittance.ros2.readers import JointReader, WrenchReader
 
 _PATIENCE = 5.0  # s, for everything to arrive when connecting
@@ -48,7 +47,6 @@ class Ros2Robot(Robot):
         problem: why the last joint state was of no use, in words; "" if it was.
         senders: who sent joint states and wrenches of use, by topic, since it was last emptied.
         resolve: makes the real name of a topic, where names are remapped.
-        sensor: says where the sensor is; None: the model does.
     """
 
     def __init__(
@@ -73,8 +71,7 @@ class Ros2Robot(Robot):
             watch: only to look at the arm; else `connect` sees to it that somebody listens to the
                 commands, and that nobody else gives any.
             node: an rclpy node that no executor spins; default: one of its own.
-            senders: who sent joint states and wrenches of use, by topic, since it was last emptied.
-        resolve: makes the real name of a topic, where names are remapped.
+            resolve: makes the real name of a topic, where names are remapped.
             name: of this robot, in messages and on the blackboard.
         """
         if sign not in (1, -1):
@@ -82,7 +79,6 @@ class Ros2Robot(Robot):
         self.config = Config() if config is None else config
         self.between: Callable[[], None] | None = None
         self.problem = ""
-        self.sensor: SensorFrame | None = None
         self._given = wire.model_named(model, self.config) if isinstance(model, str) else model
         self._wrench_topic, self._sign, self._name, self._watch = wrench, sign, name, watch
         self._node, self.resolve = node, resolve
@@ -269,6 +265,11 @@ class Ros2Robot(Robot):
             self._take()
         return self._state
 
+    def overlook(self) -> None:
+        """Count lost messages from now on; what has piled up before is taken."""
+        self.look(0.0)
+        self.joints.lost = self.wrenches.lost = 0
+
     def missing(self) -> str:
         """What has not come yet, in words; "" if all has."""
         if self._state.cycle < 0:
@@ -291,7 +292,8 @@ class Ros2Robot(Robot):
             self.problem = self._joint_reader.problem
         for data in self.wrenches.new():
             self._wrench_reader.read(data, state.wrench)
-            self._correct_wrench()
+            if self._sign < 0:
+                np.negative(state.wrench, out=state.wrench)
             self.senders[self._wrench_topic].add(self.wrenches.sender)
             state.wrench_time = self.wrenches.arrived
         return fresh
@@ -304,13 +306,6 @@ class Ros2Robot(Robot):
         state.joint_time = now
         self._count += 1
         state.cycle = self._count + self.joints.lost
-
-    def _correct_wrench(self) -> None:
-        wrench = self._state.wrench
-        if self._sign < 0:
-            np.negative(wrench, out=wrench)
-        if self.sensor is not None and self.sensor.X_ES is not None:
-            wrench[:] = at(np.linalg.inv(self._model.X_ES) @ self.sensor.X_ES, wrench)
 
     def _publisher(self, mode: str) -> Any:
         publisher = self._publishers.get(mode)

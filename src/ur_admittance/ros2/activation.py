@@ -6,7 +6,9 @@ import time
 
 import numpy as np
 
+from ur_admittance.calibration import untouched
 from ur_admittance.config import Config
+from ur_admittance.packing import pack
 from ur_admittance.robots.ros2 import Ros2Robot
 from ur_admittance.ros2 import topics
 
@@ -59,6 +61,9 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
     found += [rivals] if (rivals := robot.rivals()) else []
     found += _rate(robot, (state.cycle - cycle) / seconds, joints)
     found += _motion(robot, q, state.q, seconds)
+    params = pack(config, robot.model)
+    unexplained = untouched.problem(robot.model, params, config, state.q, state.wrench)
+    found += [f"{wrench}: {unexplained}"] if unexplained else []
     expected = config.tip if robot.wrench_compensated else config.ft_frame
     if robot.wrench_frame not in ("", expected):
         key = "tip" if robot.wrench_compensated else "ft_frame"
@@ -66,8 +71,6 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
             f"the wrench on {wrench} is given in {robot.wrench_frame!r}, {key} is {expected!r}; "
             "make them agree"
         )
-    if robot.sensor is not None and (problem := robot.sensor.problem(now)):
-        found.append(problem)
     return found
 
 

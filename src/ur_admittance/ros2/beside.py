@@ -36,14 +36,15 @@ class Beside:
         self._node, self._transforms, self._monitor = node, transforms, monitor
         self._desired = Desired(io, node.real, node.parameters.config.base_link, self.warn)
         self._ticks, self._diagnosed = 0, 0.0
+        self._looping, self._lost = False, 0
         self._told: dict[str, float] = {}
 
     def __call__(self) -> None:
         node = self._node
         robot, controller = node.configured("run")
+        self._count(robot)
         self._desired.hand_to(controller if node.looping else None)
-        if robot.sensor is not None:
-            self._transforms.look(robot.sensor)
+        self._transforms.look()
         self._ticks += 1
         second, every = max(1, round(robot.rate)), max(1, round(SPIN_SECONDS * robot.rate))
         turn = self._ticks % second
@@ -83,7 +84,7 @@ class Beside:
                 "speed [mm/s]": f"{1e3 * np.linalg.norm(out['V_WP_cmd'][LINEAR]):.1f}",
                 "late states": int(out["timing"]["late"]),
                 "missed states": int(out["timing"]["missed"]),
-                "lost messages": node.robot.joints.lost + node.robot.wrenches.lost,
+                "lost messages": self._lost,
             }
         level, words = "ok", node.state
         if node.stopped:
@@ -96,12 +97,20 @@ class Beside:
             level, words = "warn", f"{node.state}: {'; '.join(node.refused)}"
         self._monitor.diagnose(level, words, values)
 
+    def _count(self, robot: Ros2Robot) -> None:
+        """Count lost messages while the loop runs: to prepare it takes a while, and to end it."""
+        if self._node.looping:
+            if not self._looping:
+                robot.overlook()
+            self._lost = robot.joints.lost + robot.wrenches.lost
+        self._looping = self._node.looping
+
     def _guard(self, robot: Ros2Robot, controller: Controller, once: bool) -> None:
         """Stop where the graph says so; `once` a second also look at what takes longer."""
         if robot.problem:
             where = robot.resolve(topics.JOINT_STATES)
             self.warn(f"{where}: a message is of no use: {robot.problem}")
-        reason = robot.sensor.problem(time.monotonic()) if robot.sensor is not None else ""
+        reason = self._transforms.problem()
         if once and not reason:
             mode = self._node.parameters.config.output.mode
             reason = robot.others(mode) or robot.rivals()

@@ -7,6 +7,7 @@ from typing import Any
 
 from lifecycle_msgs.msg import Transition
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode
 from rclpy.parameter import Parameter
 from rclpy.task import Future
@@ -43,7 +44,12 @@ class ManagedNode(LifecycleNode):
             ready = self.leave()
             if ready is not None:
                 await ready
-        return self._change_state_now(request, response)
+        try:
+            return self._change_state_now(request, response)
+        except rclpy_implementation.RCLError as error:  # rclpy of Jazzy; later ones answer
+            self.get_logger().error(f"change_state: {error}")
+            response.success = False
+            return response
 
     def _set_parameters_whole(self, request: Any, response: Any) -> Any:
         """rclpy would set them one by one, and leave half of them set."""

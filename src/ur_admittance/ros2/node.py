@@ -27,7 +27,7 @@ from ur_admittance.errors import AdmittanceError, ModelError, RobotError
 from ur_admittance.kernel.spatial import quaternion_of
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import pack
-from ur_admittance.realtime import RealTime
+from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.ros2 import Ros2Robot
 from ur_admittance.ros2 import activation, services, topics, wire
 from ur_admittance.ros2.beside import Beside
@@ -111,7 +111,7 @@ class AdmittanceNode(ManagedNode):
             enable_rosout=False,
         )
         self._description = wire.Description(self._io, self.real(topics.ROBOT_DESCRIPTION))
-        self._transforms = Transforms(self._io, self.real)
+        self._transforms = Transforms(self._io, self.real, self.get_logger())
         self._monitor = Monitor(self, config.control_rate)
         self._beside = Beside(self, self._io, self._transforms, self._monitor)
         services.offer(self)
@@ -126,8 +126,10 @@ class AdmittanceNode(ManagedNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.stopped = ""
-        if self.robot is not None:
+        if self.robot is not None and self.controller is not None:
             self.robot.release()
+            if self.controller.mode == "stopped":  # one that only watches, and can be tared
+                self.controller = Controller(self.robot.model, self.parameters.config)
         return TransitionCallbackReturn.SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -162,6 +164,7 @@ class AdmittanceNode(ManagedNode):
             end = time.monotonic() + _RETRY
             while not asked and self.state == "unconfigured" and time.monotonic() < end:
                 self.spin(0.05)
+                self._beside.diagnose_each(1.0)
 
     def run(
         self,
@@ -180,26 +183,22 @@ class AdmittanceNode(ManagedNode):
             asked: grows when a signal comes, see `loop.signals`.
             state: 'active' to go there as soon as nothing stands against it.
             seconds: how long to go on from the first activation, s.
-            real_time, tell: see `loop.run`.
+            real_time, tell: see `loop.run`. It is asked for here, once, since that takes a third of
+                a second, which must not pass between the last look at the arm and the first tick.
 
         Returns the summary of the last time that the loop ran.
         """
-        self.board, summary, end, next_try = board, loop.Summary(), math.inf, 0.0
-        while not asked and self.state in STATES and time.monotonic() < end:
-            self._close_left()
-            if self.state == "active" and not self.stopped:
-                if seconds is not None:
-                    end = min(end, time.monotonic() + seconds)
-                left = end - time.monotonic()
-                summary = self._drive(None if end == math.inf else left, real_time, tell)
-                asked += [0] * summary.asked
-            elif state == "active" and not self.stopped and time.monotonic() > next_try:
-                next_try = time.monotonic() + _RETRY
-                self._try(self.trigger_configure)
-                self._try(self.trigger_activate)
-                state = "inactive" if self.state == "active" else state
-            else:
-                self._idle()
+        self.board = board
+        refused = prepare(real_time) if real_time else []
+        try:
+            if tell is not None:
+                for line in refused:
+                    tell(line)
+            summary = self._serve(asked, state, seconds)
+        finally:
+            if real_time:
+                restore()
+        summary.refused = refused
         return summary
 
     def close(self) -> None:
@@ -230,6 +229,9 @@ class AdmittanceNode(ManagedNode):
     def obstacles(self) -> list[str]:
         """What stands against moving the arm now."""
         robot, _ = self.configured("activate")
+        self._transforms.look()
+        if problem := self._transforms.problem():
+            return [problem]
         return activation.obstacles(robot, self.parameters.config)
 
     def change(self, changes: Mapping[str, Any]) -> None:
@@ -268,14 +270,14 @@ class AdmittanceNode(ManagedNode):
     def _configure(self) -> list[str]:
         config = self.parameters.config
         config.equilibrium_pose()
-        sensor = None
         model, topic = self._model, self.real(topics.ROBOT_DESCRIPTION)
         if model is None:
             text = self._description.look()
             if not text:
                 return [f"nothing on {topic} yet; a model may be given instead (--model)"]
+            at_probe = {"ft_frame": config.tip} if self._wrench == topics.NETFT_PROC_PROBE else {}
             try:
-                model, sensor = self._transforms.model_from(text, config)
+                model = self._transforms.model_from(text, config.replace(at_probe))
             except ModelError as error:
                 return [f"{topic}: {error}"]
         if self._wrench == topics.NETFT_PROC_PROBE:
@@ -294,7 +296,7 @@ class AdmittanceNode(ManagedNode):
             name=self.address,
         )
         self.robot.listen()
-        self.robot.sensor, self.robot.between = sensor, self._beside
+        self.robot.between = self._beside
         return []
 
     def _activate(self) -> list[str]:
@@ -313,7 +315,6 @@ class AdmittanceNode(ManagedNode):
             config = config.replace({"equilibrium": pose})
         self.controller = Controller(robot.model, config)
         self.stopped = ""
-        robot.joints.lost = robot.wrenches.lost = 0
         self._beside.diagnose()  # the first time takes longer, and must not delay a tick
 
     def _forget(self) -> None:
@@ -328,18 +329,31 @@ class AdmittanceNode(ManagedNode):
 
     # --- while it runs ---
 
-    def _drive(self, seconds: float | None, real_time: Any, tell: Any) -> loop.Summary:
+    def _serve(self, asked: list[int], state: str, seconds: float | None) -> loop.Summary:
+        summary, end, next_try = loop.Summary(), math.inf, 0.0
+        while not asked and self.state in STATES and time.monotonic() < end:
+            self._close_left()
+            if self.state == "active" and not self.stopped:
+                if seconds is not None:
+                    end = min(end, time.monotonic() + seconds)
+                left = end - time.monotonic()
+                summary = self._drive(None if end == math.inf else left)
+                asked += [0] * summary.asked
+            elif state == "active" and not self.stopped and time.monotonic() > next_try:
+                next_try = time.monotonic() + _RETRY
+                self._try(self.trigger_configure)
+                self._try(self.trigger_activate)
+                state = "inactive" if self.state == "active" else state
+            else:
+                self._idle()
+        return summary
+
+    def _drive(self, seconds: float | None) -> loop.Summary:
         robot, controller = self.configured("run")
         self.looping = True
         try:
             summary = loop.run(
-                robot,
-                controller,
-                seconds=seconds,
-                board=self.board,
-                real_time=real_time,
-                each=self._monitor,
-                tell=tell,
+                robot, controller, seconds=seconds, board=self.board, each=self._monitor
             )
         finally:
             self.looping = False

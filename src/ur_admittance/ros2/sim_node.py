@@ -29,7 +29,7 @@ from ur_admittance.ros2 import topics, wire
 NAME = "sim_arm"
 PUSH = "/sim/push"
 PUSH_SECONDS = 1.0  # how long a push from outside lasts, unless it is renewed
-STATES = QoSProfile(depth=10)  # reliable, as the driver's: that serves subscribers of either kind
+QUALITY = QoSProfile(depth=10)  # reliable, as the driver's: that serves subscribers of either kind
 _MOST_MADE_UP = 1.0  # s: after a longer pause the arm goes on from where it was
 
 
@@ -42,6 +42,7 @@ class Served:
     missed: int = 0  # cycles whose time had passed: the arm lived through them, unpublished
     commands: int = 0  # obeyed
     refused: int = 0  # commands that made no sense
+    lost: int = 0  # messages that were sent to it and never arrived, as their senders count them
 
 
 class Pushes:
@@ -90,14 +91,14 @@ class SimNode:
         for message, frame in ((self._joints, model.base), (self._wrench, model.tip)):
             message.header.frame_id = frame
         self._wrenches = [
-            node.create_publisher(WrenchStamped, topic, STATES)
+            node.create_publisher(WrenchStamped, topic, QUALITY)
             for topic in (topics.WRIST_FT, topics.NETFT_RAW)
         ]
-        self._states = node.create_publisher(JointState, topics.JOINT_STATES, STATES)
+        self._states = node.create_publisher(JointState, topics.JOINT_STATES, QUALITY)
         description = node.create_publisher(String, topics.ROBOT_DESCRIPTION, wire.LATCHED)
         description.publish(String(data=model.to_urdf()))
         self._inputs = [
-            (topic, wire.Inbox(node, kind, topic, wire.COMMAND), obey)
+            (topic, wire.Inbox(node, kind, topic, QUALITY), obey)
             for kind, topic, obey in (
                 (Float64MultiArray, topics.VELOCITY_COMMANDS, self._velocity),
                 (Float64MultiArray, topics.POSITION_COMMANDS, self._position),
@@ -128,6 +129,7 @@ class SimNode:
                 self._publish(robot.wait(), round(due * 1e9) + ros_minus_monotonic)
                 served.cycles += 1
                 served.seconds = robot.time
+        served.lost = sum(inbox.lost for _, inbox, _ in self._inputs)
         return served
 
     def _publish(self, state: State, nanoseconds: int) -> None:

@@ -53,17 +53,25 @@ class Topic(NamedTuple):
     text: str
 
 
-_SENSOR = "best effort, 10 deep"
+_SENSOR = "best effort, 50 deep"
 _COMMAND = "reliable, 1 deep"
 _MONITOR = "best effort, 1 deep"
 _LATCHED = "reliable, transient local, 1 deep"
+_MANY = "best effort, 500 deep"
+_MANY_LATCHED = "reliable, transient local, 100 deep"
 
 TOPICS = (
     Topic(
         JOINT_STATES, "sensor_msgs/JointState", "in", _SENSOR, "the clock; joints are found by name"
     ),
     Topic(WRIST_FT, "geometry_msgs/WrenchStamped", "in", _SENSOR, "raw wrench; the default"),
-    Topic(NETFT_RAW, "geometry_msgs/WrenchStamped", "in", _SENSOR, "raw wrench"),
+    Topic(
+        NETFT_RAW,
+        "geometry_msgs/WrenchStamped",
+        "in",
+        _SENSOR,
+        "raw wrench, with --wrench, as on any other topic that is named there",
+    ),
     Topic(
         NETFT_PROC_PROBE,
         "geometry_msgs/WrenchStamped",
@@ -86,8 +94,8 @@ TOPICS = (
         _SENSOR,
         "twist of the desired pose in base_link axes; it lasts 0.1 s",
     ),
-    Topic(TF, "tf2_msgs/TFMessage", "in", _SENSOR, "only for a sensor frame that the URDF lacks"),
-    Topic(TF_STATIC, "tf2_msgs/TFMessage", "in", _LATCHED, "likewise"),
+    Topic(TF, "tf2_msgs/TFMessage", "in", _MANY, "only for a sensor frame that the URDF lacks"),
+    Topic(TF_STATIC, "tf2_msgs/TFMessage", "in", _MANY_LATCHED, "likewise"),
     Topic(
         VELOCITY_COMMANDS,
         "std_msgs/Float64MultiArray",

@@ -37,7 +37,8 @@ except ImportError as error:
         'be this one), or pip install "ur-admittance[ros2]"'
     ) from error
 
-SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+# 0.1 s at 500 Hz: a process that is late loses no message, one that is later stops the arm.
+SENSOR = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 COMMAND = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 MONITOR = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(
@@ -45,7 +46,7 @@ LATCHED = QoSProfile(
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
-MANY = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
+MANY = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
 MANY_LATCHED = QoSProfile(
     depth=100,
     reliability=ReliabilityPolicy.RELIABLE,

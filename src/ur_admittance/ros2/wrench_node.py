@@ -24,6 +24,7 @@ from ur_admittance.faults import words_of
 from ur_admittance.kernel import bits
 from ur_admittance.model import RobotModel
 from ur_admittance.ros2 import topics, wire
+from ur_admittance.ros2.readers import JointReader
 from ur_admittance.ros2.tare import tare
 
 NAME = "wrench_node"
@@ -63,7 +64,7 @@ class WrenchNode:
         self._node, self._ft_frame = node, config.ft_frame
         self._joints = wire.Inbox(node, JointState, topics.JOINT_STATES, raw=True)
         self._raw = wire.Inbox(node, WrenchStamped, topics.NETFT_RAW)
-        self._reader = wire.JointReader(model.joint_names)
+        self._reader = JointReader(model.joint_names)
         self._service = node.create_service(Trigger, topics.TARE, self._tare)
         self._outputs = []
         for field, topic, frame in (

@@ -1,0 +1,112 @@
+"""What the admittance node makes of joint states and wrenches, good and bad: over DDS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
+
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import JointState
+
+from tests.ros2.stage import Stage
+from tests.ros2.stub_arm import MODEL
+
+pytestmark = pytest.mark.slow
+
+MANY = 10_000  # messages
+
+
+def recover(stage: Stage) -> None:
+    """Be a good arm again, and reset the node."""
+    stage.behave()
+    stage.graph.until(lambda: stage.trigger("reset").success)
+    stage.commands.clear()
+    stage.graph.until(lambda: stage.commands and stage.state == "active")
+
+
+def test_joints_are_found_by_name_in_any_order_and_among_others(active: Stage):
+    rng = np.random.default_rng(1)
+    for k in range(8):
+        active.behave(
+            order=rng.permutation(6).tolist(), extra=k % 2 == 0, velocities=k % 3 > 0, gripper=k > 4
+        )
+        active.graph.after(0.3)
+    assert active.state == "active" and not active.said("stopped")
+    assert active.speed < 1e-9  # a joint taken for another one would make it move
+    active.behave(force=[0, 0, 10, 0, 0, 0])
+    z = active.tool[2]
+    active.graph.until(lambda: active.tool[2] < z - 0.01)
+
+
+def test_single_numbers_that_are_none_do_not_stop_the_arm(active: Stage):
+    active.behave(nan_joints=1)
+    active.graph.after(0.3)
+    active.behave(nan_wrench=1)
+    active.graph.after(0.3)
+    assert active.state == "active" and not active.said("stopped") and active.speed < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"joints": False}, "joints_lost"),
+        ({"wrench": False}, "wrench_lost"),
+        ({"nan_joints": MANY}, "joints_lost"),
+        ({"nan_wrench": MANY}, "wrench_lost"),
+        ({"missing": 2}, "it lacks wrist_2_joint, wrist_3_joint"),
+    ],
+)
+def test_a_source_that_fails_while_the_arm_moves_stops_it_until_reset(active: Stage, how, words):
+    active.behave(force=[0, 0, 20, 0, 0, 0])
+    active.graph.until(lambda: active.speed > 0.05)
+    active.behave(**how)
+    active.until_said(words)
+    active.until_said("the arm was stopped: ")
+    assert active.speed == 0.0
+    answer = active.trigger("reset")
+    assert not answer.success and answer.message.startswith("reset: ")
+    active.commands.clear()
+    active.graph.after(0.3)
+    assert not active.commands
+    recover(active)
+
+
+def test_an_arm_whose_process_dies_may_come_back(active: Stage):
+    active.behave(force=[0, 0, 20, 0, 0, 0])
+    active.graph.until(lambda: active.speed > 0.05)
+    active.kill_arm()
+    active.until_said("joints_lost")
+    active.revive_arm()
+    recover(active)
+    active.behave(force=[0, 0, 20, 0, 0, 0])
+    active.graph.until(lambda: active.speed > 0.05)
+
+
+@pytest.mark.parametrize("topic", ["/joint_states", "/wrist_ft_sensor"])
+def test_two_that_send_on_one_topic_are_one_too_many(stage: Stage, topic: str):
+    if topic == "/joint_states":
+        message: Any = JointState(name=MODEL.joint_names, position=MODEL.home.tolist())
+    else:
+        message = WrenchStamped()
+        message.header.frame_id = "tool0"
+    rival = stage.graph.publisher(type(message), topic)
+    words = f"2 publishers send on {topic}; keep one"
+
+    def send() -> None:
+        rival.publish(message)
+
+    stage.graph.after(1.0, send)  # by then the node hears it
+    change = stage.begin_change("activate")
+    stage.graph.until(change.done, send)
+    assert not change.result().success
+    stage.until_said(words)
+    assert stage.change("activate")  # it has fallen silent
+    stage.graph.until(
+        lambda: stage.said(f"the arm was stopped: stop_requested: stop() was called ({words}"), send
+    )
+    stage.graph.node.destroy_publisher(rival)
+    recover(stage)
