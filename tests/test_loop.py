@@ -16,6 +16,7 @@ import ur_admittance as ua
 from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.realtime import Deadlines, Pace, RealTime, prepare, restore, sleep_until
+from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
 
 PUSH = ScriptedPush([(0.1, 0.6, np.array([0.0, 20.0, 0, 0, 0, 0]))])
@@ -66,17 +67,56 @@ def test_an_error_in_a_callback_stops_the_arm_and_names_itself():
         assert np.abs(state.qd).max() < 1e-3
 
 
-def test_three_late_states_in_a_row_stop_the_arm():
+def test_a_loop_that_is_too_slow_three_times_in_a_row_stops_the_arm():
     with simulated(realtime=True, hand=None) as robot:
         controller = ua.Controller(robot.model, ua.Config())
         summary = loop.run(
             robot, controller, seconds=5.0, each=lambda state, out: time.sleep(0.008)
         )
     assert summary.late >= 3
-    assert "states in a row came late" in summary.too_late
-    assert summary.missed > 0
+    assert "missed its cycle 3 times in a row" in summary.too_late
+    assert summary.missed > 0 and summary.overruns >= 3
     assert summary.seconds < 4.0
     assert controller.last_stop is not None
+
+
+class Jittery(SimRobot):
+    """Its states come late, again and again, as over a bad network; none is lost."""
+
+    _behind = 0.0
+
+    def wait(self) -> State:
+        self._behind += 0.004 * (round(self.time * self.rate) % 10 == 0)
+        return super().wait()
+
+    def clock(self) -> float:
+        return super().clock() + self._behind
+
+
+def test_states_that_come_late_are_counted_and_do_not_stop_the_arm():
+    with Jittery("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
+        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=1.0)
+    assert summary.late > 20
+    assert summary.overruns == 0
+    assert not summary.faulted and not summary.too_late
+
+
+class Waiting(SimRobot):
+    """Three of its states have waited for 3 ms when they are seen."""
+
+    def wait(self) -> State:
+        state = super().wait()
+        if 200 <= state.cycle < 203:
+            state.joint_time -= 0.003
+        return state
+
+
+def test_a_state_that_is_seen_when_the_next_was_due_is_an_overrun():
+    with Waiting("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
+        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=5.0)
+    assert summary.overruns == 3
+    assert summary.faulted
+    assert "missed its cycle 3 times in a row" in summary.too_late
 
 
 def test_another_arm_than_the_controllers_is_refused_before_anything_moves():

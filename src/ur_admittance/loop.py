@@ -23,8 +23,8 @@ from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.base import Robot, State
 
 LATE = 1.5  # periods between two states, beyond which the second counts as late
-_LATE_IN_A_ROW = 3
-_LATE_SHARE = 0.01  # of the ticks of a second
+_OVERRUNS_IN_A_ROW = 3
+_OVERRUNS_SHARE = 0.01  # of the ticks of a second
 _BATCH = 500  # ticks between two additions to the histograms
 _PATIENCE = 10.0  # s, for coming to rest at the end
 
@@ -72,6 +72,7 @@ class Summary:
 
     ticks: int = 0
     late: int = 0  # states that came more than half a period late
+    overruns: int = 0  # times the loop was too slow: it saw a state after the next was due
     missed: int = 0  # states that were never seen
     seconds: float = 0.0
     mode: str = "inactive"
@@ -90,7 +91,17 @@ class Summary:
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values: times in s, quantiles of what took time."""
-        plain = ("ticks", "late", "missed", "seconds", "mode", "words", "refused", "faulted")
+        plain = (
+            "ticks",
+            "late",
+            "overruns",
+            "missed",
+            "seconds",
+            "mode",
+            "words",
+            "refused",
+            "faulted",
+        )
         plain += ("asked", "too_late")
         times = {name: getattr(self, name).as_dict() for name in ("period", "tick", "reaction")}
         return {name: getattr(self, name) for name in plain} | times
@@ -168,7 +179,7 @@ class _Loop:
         self.late_after = LATE * self.period
         self.state: State | None = None
         self.before, self.started, self.cycle = 0.0, 0.0, 0
-        self.late_in_a_row, self.second, self.late_this_second = 0, 0, 0
+        self.in_a_row, self.second, self.this_second = 0, 0, 0  # overruns
 
     def start(self) -> None:
         state, controller = self.robot.wait(), self.controller
@@ -203,10 +214,11 @@ class _Loop:
         reaction = now - state.wrench_time + time.perf_counter() - woken
         if dt > self.late_after:
             self._late()
+        skipped = state.cycle - self.cycle - 1
+        if skipped > 0 or (skipped == 0 and now - state.joint_time > self.period):
+            self._overrun(skipped)
         else:
-            self.late_in_a_row = 0
-        if state.cycle > self.cycle + 1:
-            self._missed(state.cycle - self.cycle - 1)
+            self.in_a_row = 0
         self.cycle = state.cycle
         arrived, took, reacted, _, _ = self.timing
         arrived[0], took[0], reacted[0] = state.joint_time, ticked, reaction
@@ -229,22 +241,26 @@ class _Loop:
             self.durations.clear()
 
     def _late(self) -> None:
-        """Three late states in a row, or one in a hundred within a second, stop the arm."""
-        second = int(self.before - self.started)
-        if second != self.second:
-            self.second, self.late_this_second = second, 0
+        """Whoever made the state late: the tick knows how much time has passed, and judges it."""
         self.summary.late += 1
         self.timing[3][0] = self.summary.late
-        self.late_in_a_row += 1
-        self.late_this_second += 1
-        if self.late_in_a_row >= _LATE_IN_A_ROW:
-            self._stop(f"{self.late_in_a_row} states in a row came late")
-        elif self.late_this_second > max(1.0, _LATE_SHARE * self.robot.rate):
-            self._stop(f"{self.late_this_second} states came late within a second")
 
-    def _missed(self, count: int) -> None:
-        self.summary.missed += count
-        self.timing[4][0] = self.summary.missed
+    def _overrun(self, skipped: int) -> None:
+        """This process was late. Three in a row, or one tick in a hundred within a second, stop
+        the arm.
+        """
+        summary, second = self.summary, int(self.before - self.started)
+        if second != self.second:
+            self.second, self.this_second = second, 0
+        summary.missed += skipped
+        self.timing[4][0] = summary.missed
+        summary.overruns += 1
+        self.in_a_row += 1
+        self.this_second += 1
+        if self.in_a_row >= _OVERRUNS_IN_A_ROW:
+            self._stop(f"the loop missed its cycle {self.in_a_row} times in a row")
+        elif self.this_second > max(1.0, _OVERRUNS_SHARE * self.robot.rate):
+            self._stop(f"the loop missed its cycle {self.this_second} times within a second")
 
     def _stop(self, why: str) -> None:
         self.summary.too_late = self.summary.too_late or why

@@ -24,7 +24,7 @@ from ur_admittance import Config, Controller, RobotModel
 
 SCRIPT = str(Path(sys.executable).with_name("ur-admittance"))
 PATIENCE = 120.0  # s, for a busy machine
-_LATE = "came late"  # words of the control loop
+_LATE = "missed its cycle"  # words of the control loop
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_LOG = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -106,15 +106,17 @@ class Graph:
         return publisher
 
     def until(self, what: Callable[[], object], each: Callable[[], object] = lambda: None) -> None:
-        """Take messages until `what` is true, calling `each` after each wait of at most 20 ms."""
-        deadline = time.monotonic() + PATIENCE
+        """Take messages until `what` is true, calling `each` every 20 ms."""
+        deadline, due = time.monotonic() + PATIENCE, 0.0
         while not what():
             dead = [p.communicate() for p in self._processes if p.poll() not in (None, 0)]
             assert not dead, dead
             assert time.monotonic() < deadline, f"waited in vain; last said: {self.said()[-5:]}"
             self._executor.spin_once(timeout_sec=0.02)
             self._go_on()
-            each()
+            if time.monotonic() >= due:
+                due = time.monotonic() + 0.02
+                each()
 
     def _go_on(self) -> None:
         """Reset an admittance node that stopped because this machine was late: that is no test's

@@ -28,7 +28,7 @@ COMMANDS = "/forward_velocity_controller/commands"
 CONFIG = f"""
 control_rate: {RATE}
 admittance: {{mass: [4, 4, 4, 0.4, 0.4, 0.4], engage_seconds: 0}}
-safety: {{wrench_timeout: 0.25, joint_timeout: 0.25, lost_timeout: 1.0}}
+safety: {{wrench_timeout: 0.25, joint_timeout: 0.25, lost_timeout: 1.0, start_force: 50}}
 """
 _TRANSITIONS = {
     "configure": Transition.TRANSITION_CONFIGURE,

@@ -82,9 +82,20 @@ def test_a_sensor_that_moves_on_the_flange_is_a_reason_to_stop(rng, way, turn, w
     sensor.put("tool0", "ft_sensor", X, 0.0, static=True)
     np.testing.assert_array_equal(sensor.fixed(), X)
     sensor.put("tool0", "ft_sensor", X @ pose(way, yaw=turn), 1.0, static=True)
-    found = sensor.problem(1.0)
+    found = sensor.problem(1.0, moving=True)  # static: they are never of different instants
     assert words in found if words else found == ""
     np.testing.assert_array_equal(sensor.fixed(), X)  # what the model was made with stays
+
+
+def test_transforms_of_different_instants_are_compared_only_at_rest(rng):
+    X = random_pose(rng)
+    sensor = SensorFrame("tool0", "ft_sensor")
+    sensor.put("base", "tool0", np.eye(4), 1.0, static=False)
+    sensor.put("base", "ft_sensor", X, 1.0, static=False)
+    np.testing.assert_array_equal(sensor.fixed(), X)
+    sensor.put("base", "ft_sensor", pose((0.0, 5e-3, 0.0)) @ X, 1.01, static=False)
+    assert sensor.problem(1.01, moving=True) == ""
+    assert "has changed by 5.0 mm" in sensor.problem(1.01)
 
 
 def test_a_sensor_taken_from_the_tree_is_a_reason_to_stop(rng):

@@ -31,7 +31,8 @@ def test_a_minute_at_500_hz_loses_nothing(graph: Graph):
     messages of that time do not count, but none of the others may be lost.
     """
     told = graph.hear(DiagnosticArray, "/diagnostics", 10)
-    sim = graph.start("sim-ros2", "--push", "0", "10", "0", "--json")
+    # less than safety.start_force, which a hand may not exceed when the node is reset
+    sim = graph.start("sim-ros2", "--push", "0", "8", "0", "--json")
     node = graph.start("run", "--robot", "ros2", "--config", "preset:hand-guiding", "--json")
     ticks = watched(graph)
     assert change(graph, "deactivate")

@@ -81,6 +81,7 @@ def test_it_refuses_to_start_while_the_arm_moves(stage: Stage):
         ({"nan_wrench": 10000}, "the wrench on /wrist_ft_sensor is not finite"),
         ({"missing": 1}, "it lacks wrist_3_joint"),
         ({"frame": "elbow"}, "is given in 'elbow', ft_frame is 'tool0'"),
+        ({"force": [0, 0, 60, 0, 0, 0]}, "60 N are unexplained"),
     ],
 )
 def test_it_refuses_to_start_on_bad_data(stage: Stage, how: dict, words: str):

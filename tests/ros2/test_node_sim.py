@@ -31,6 +31,7 @@ CONFIG = Config.preset("hand-guiding").replace(
         "safety.wrench_timeout": 0.2,
         "safety.joint_timeout": 0.2,
         "safety.lost_timeout": 1.0,
+        "safety.start_force": 0.0,  # the hand may push when it starts again
     }
 )
 MODEL = RobotModel.ur("ur5e")

@@ -110,7 +110,7 @@ class Beside:
         if robot.problem:
             where = robot.resolve(topics.JOINT_STATES)
             self.warn(f"{where}: a message is of no use: {robot.problem}")
-        reason = self._transforms.problem()
+        reason = self._transforms.problem(moving=True)
         if once and not reason:
             mode = self._node.parameters.config.output.mode
             reason = robot.others(mode) or robot.rivals()

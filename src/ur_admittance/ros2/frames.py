@@ -64,8 +64,12 @@ class SensorFrame:
             self._X_used = self.X_ES
         return self._X_used
 
-    def problem(self, now: float) -> str:
-        """Why the pose cannot be relied on now, in words; "" if it can."""
+    def problem(self, now: float, *, moving: bool = False) -> str:
+        """Why the pose cannot be relied on now, in words; "" if it can.
+
+        While the arm is moving, only static transforms are held against the pose in use: two others
+        may be of different instants.
+        """
         names = f"from {self._sensor} to {self._tip}"
         if self.X_ES is None:
             return f"no transform {names} on /tf or /tf_static"
@@ -75,6 +79,8 @@ class SensorFrame:
                 f"the transform {names} is {age:.3f} s old, at most {self._max_age:g} s is "
                 "allowed; its publisher has stopped"
             )
+        if moving and math.isfinite(self._oldest):
+            return ""
         moved, turned = _apart(self.X_ES, self.X_ES if self._X_used is None else self._X_used)
         if not (moved <= MOVED and turned <= TURNED):
             return (

@@ -70,9 +70,10 @@ class Transforms:
                 if self._sensor.mentioned(data):
                     self._read(data, self._sensor, inbox.arrived, static)
 
-    def problem(self) -> str:
-        """Why the place of the sensor cannot be relied on now, in words; "" if it can."""
-        return "" if self._sensor is None else self._sensor.problem(time.monotonic())
+    def problem(self, *, moving: bool = False) -> str:
+        """See `SensorFrame.problem`; "" where the model says where the sensor is."""
+        sensor = self._sensor
+        return "" if sensor is None else sensor.problem(time.monotonic(), moving=moving)
 
     def _read(self, data: bytes, sensor: SensorFrame, arrived: float, static: bool) -> None:
         try:
