@@ -78,7 +78,7 @@ def watched(graph: Graph) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def value_of(message: DiagnosticArray, key: str) -> str:
+def value_of(message: Any, key: str) -> str:
     """What the node told; "0" while it is not configured."""
     return {pair.key: pair.value for pair in message.status[0].values}.get(key, "0")
 
