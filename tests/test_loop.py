@@ -101,6 +101,29 @@ def test_states_that_come_late_are_counted_and_do_not_stop_the_arm():
     assert not summary.faulted and not summary.too_late
 
 
+class Sleeping(SimRobot):
+    """Half a second passes at once while it moves, as when the process was suspended."""
+
+    def __init__(self, *arguments, **options) -> None:
+        super().__init__(*arguments, **options)
+        self.sent: list[float] = []
+
+    def clock(self) -> float:
+        return super().clock() + 0.5 * (self.time > 0.4)
+
+    def send_velocity(self, qd) -> None:
+        self.sent.append(float(np.abs(qd).max()))
+        super().send_velocity(qd)
+
+
+def test_a_loop_that_slept_sends_no_old_command_and_does_not_go_on():
+    with Sleeping("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
+        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=2.0)
+    slept = next(k for k, speed in enumerate(robot.sent) if speed == 0.0 and k > 100)
+    assert robot.sent[slept - 1] > 0.05 and not any(robot.sent[slept:])
+    assert summary.faulted and "slept for 0.50 s" in summary.too_late
+
+
 class Waiting(SimRobot):
     """Three of its states have waited for 3 ms when they are seen."""
 

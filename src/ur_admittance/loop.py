@@ -178,7 +178,7 @@ class _Loop:
         self.period = 1.0 / robot.rate
         self.late_after = LATE * self.period
         self.state: State | None = None
-        self.before, self.started, self.cycle = 0.0, 0.0, 0
+        self.before, self.started, self.looked, self.cycle = 0.0, 0.0, 0.0, 0
         self.in_a_row, self.second, self.this_second = 0, 0, 0  # overruns
 
     def start(self) -> None:
@@ -190,6 +190,7 @@ class _Loop:
             raise RobotError(f"run: {problem}")
         controller.activate(state.q)
         self.before = self.started = state.joint_time
+        self.looked = self.robot.clock()
         self.cycle = state.cycle
 
     def ended(self, seconds: float | None) -> bool:
@@ -201,6 +202,10 @@ class _Loop:
         robot, controller, board = self.robot, self.controller, self.board
         state = robot.wait()
         now, woken = robot.clock(), time.perf_counter()
+        if now - self.looked > controller.config.safety.lost_timeout:
+            controller.activate(state.q)  # the arm has stopped by itself long ago: no old command
+            self._stop(f"the loop slept for {now - self.looked:.2f} s")
+        self.looked = now
         dt = state.joint_time - self.before or self.period  # an old state: the robot is silent
         self.before = state.joint_time
         if board is not None:

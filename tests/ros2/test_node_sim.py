@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import numpy as np
 import pytest
@@ -146,3 +147,20 @@ def test_init_brings_the_arm_home_and_run_holds_it_there(graph: Graph):
     start(graph, config=config)
     graph.until(lambda: len(commands) > RATE)
     np.testing.assert_allclose(states[-1].position, goal, atol=2e-3)
+
+
+def test_a_node_that_slept_does_not_go_on_by_itself(graph: Graph):
+    """Meanwhile the arm's watchdog has braked it, and somebody may have come close."""
+    states = graph.hear(JointState, "/joint_states", 100)
+    graph.start(*SIM)
+    node = start(graph)
+    graph.until(lambda: states and np.abs(states[-1].velocity).max() > 0.1)
+    node.send_signal(signal.SIGSTOP)
+    graph.after(3.0)
+    assert np.abs(states[-1].velocity).max() < 1e-3
+    node.send_signal(signal.SIGCONT)
+    graph.until(lambda: any("the arm was stopped: " in line for line in graph.said()))
+    graph.after(0.2)
+    del states[:]
+    graph.after(2.5)  # in this time the hand pushes
+    assert np.abs([state.velocity for state in states]).max() < 1e-2

@@ -54,7 +54,7 @@ class Topic(NamedTuple):
 
 
 _SENSOR = "best effort, 50 deep"
-_COMMAND = "reliable, 1 deep"
+_COMMAND = "reliable, 10 deep"
 _MONITOR = "best effort, 1 deep"
 _LATCHED = "reliable, transient local, 1 deep"
 _MANY = "best effort, 500 deep"

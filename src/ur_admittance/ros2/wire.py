@@ -39,7 +39,7 @@ except ImportError as error:
 
 # 0.1 s at 500 Hz: a process that is late loses no message, one that is later stops the arm.
 SENSOR = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
-COMMAND = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+COMMAND = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 MONITOR = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(
     depth=1,
