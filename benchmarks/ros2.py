@@ -87,7 +87,7 @@ def measure(seconds: float, quick: bool, tell: Tell) -> dict[str, Any]:
     from benchmarks.ros2_processes import RATE, WAYS
     from benchmarks.ros2_rows import admittance, answered, as_one
 
-    refused = prepare(RealTime(priority=PRIORITY, lock_memory=False))
+    refused = prepare(RealTime(PRIORITY, lock_memory=False, awake=False))
     restore()
     priorities = (0,) if refused else (PRIORITY,) if quick else (PRIORITY, 0)
     rounds = 1 if quick else ROUNDS
@@ -201,10 +201,16 @@ def show(results: dict[str, Any], console: Console) -> None:
     for name, row in results["node"].items():
         begin, end = row["megabytes"]
         console.print(
-            f"{name}: a tick takes {_us(row['tick']['p50'])} us (99.9 %: "
-            f"{_us(row['tick']['p99.9'])}); memory {begin:.1f} MB at the begin, {end:.1f} at the "
-            f"end; the arm itself missed {row['arm late']} of its deadlines"
+            f"{name}: {row['rate']:.1f} ticks a second, stops included; a tick takes "
+            f"{_us(row['tick']['p50'])} us (99.9 %: {_us(row['tick']['p99.9'])}); memory "
+            f"{begin:.1f} MB at the begin, {end:.1f} at the end; the arm itself missed "
+            f"{row['arm late']} of its deadlines"
         )
+        if machine := row["C beside"]:
+            console.print(
+                f"  a bare loop in C beside it, above all in priority, woke a period late "
+                f"{machine['late']} times; that would have stopped an arm {machine['stops']} times"
+            )
         stops = Counter(map(_short, row["stops"]))
         for why, count in stops.most_common():
             console.print(f"  stopped and reset {count} times: {why}")

@@ -40,7 +40,7 @@ many commands had come, had got lost, and how many deadlines it had missed itsel
 """
 
 _MODEL = RobotModel.ur("ur5e")
-_PRIORITY = 60  # the robot is punctual, whatever the node is
+ARM_PRIORITY = 60  # the robot is punctual, whatever the node is
 _TAGGED = 1e3  # added to the number of a state, which is no joint angle then
 _FORCE, _HERTZ = 10.0, 0.5  # N, Hz
 _SILENT = 0.2  # s without a command, after which the arm is back at home and waits for none
@@ -117,9 +117,9 @@ def arm(file: str, tagged: bool) -> None:
     ended: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
     with wire.started():
-        with wire.urgent(_PRIORITY):
+        with wire.urgent(ARM_PRIORITY):
             node = rclpy.create_node("benchmark_arm", start_parameter_services=False)
-        prepare(RealTime(priority=_PRIORITY, lock_memory=False))
+        prepare(RealTime(ARM_PRIORITY, lock_memory=False, awake=False))
         made = Arm(node)
         made.run(tagged, ended)
     np.save(file, np.array(made.rows))
@@ -132,7 +132,7 @@ def answer(way: str, priority: int) -> None:
     with wire.started():
         with wire.urgent(priority):
             node = rclpy.create_node("benchmark_node")
-        prepare(RealTime(priority=priority))
+        prepare(RealTime(priority, awake=priority > 0))
         commands = node.create_publisher(Float64MultiArray, topics.VELOCITY_COMMANDS, wire.COMMAND)
         command = Float64MultiArray()
         q, qd, force = np.zeros(6), np.zeros(6), np.zeros(6)

@@ -19,7 +19,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from benchmarks.ros2_processes import PROCESSES, ROW
+from benchmarks import witness
+from benchmarks.ros2_processes import ARM_PRIORITY, PROCESSES, RATE, ROW
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.errors import RobotError
 from ur_admittance.ros2 import topics, wire
@@ -65,18 +66,21 @@ def as_one(slices: list[dict[str, Any]]) -> dict[str, Any]:
 def admittance(priority: int, seconds: float, folder: Path, tell: Tell) -> dict[str, Any]:
     """The arm, and `ur-admittance run --robot ros2`; after a stop it is asked to go on."""
     tell(0.0)
+    above = max(ARM_PRIORITY, priority) + 1 if priority else 0
+    real_time = ("--priority", str(priority), "--awake" if priority else "--no-awake")
     with (
         _running(folder, "-m", PROCESSES, "arm", str(folder / _ROWS)) as arm,
-        _running(folder, *_NODE, "--priority", str(priority)) as node,
+        _running(folder, *_NODE, *real_time) as node,
     ):
         _wait_for_commands(arm, node, folder)
         with wire.started():
             attendant = Attendant()
             window = Window(node.pid)
-            while (passed := time.monotonic() - window.begun) < seconds:
-                attendant.look()
-                tell(passed)
-            window.close()
+            with witness.beside(RATE, seconds, above) as machine:
+                while (passed := time.monotonic() - window.begun) < seconds:
+                    attendant.look()
+                    tell(passed)
+                window.close()
             attendant.last_word()
         _end(node)
         _end(arm)
@@ -87,6 +91,7 @@ def admittance(priority: int, seconds: float, folder: Path, tell: Tell) -> dict[
         **attendant.counted(window),
         "cpu": window.cpu,
         "megabytes": window.megabytes,
+        "C beside": machine,
     }
 
 
@@ -135,6 +140,7 @@ class Attendant:
         new = np.diff(timing["arrived"], prepend=0.0) > 0.0  # else the arm was silent
         return {
             "ticks": len(timing),
+            "rate": len(timing) / (window.ended - window.begun),
             "late": _grown(timing["late"]),
             "missed": _grown(timing["missed"]),
             "reaction": quantiles(timing["reaction"][new]),

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.faults import FAULTS
 from ur_admittance.kernel import bits, layout
+from ur_admittance.realtime import RealTime, prepare, restore
 
 LINEAR, ANGULAR = slice(0, 3), slice(3, 6)
 AXES = ("x", "y", "z", "rx", "ry", "rz")
@@ -55,6 +56,15 @@ def free_config(**changes: Any) -> Config:
 @cache
 def arm(name: str = "ur5e") -> RobotModel:
     return RobotModel.ur(name)
+
+
+@cache
+def real_time_granted() -> bool:
+    """Whether this machine gives a process a real-time priority."""
+    try:
+        return not prepare(RealTime(priority=1, lock_memory=False, awake=False))
+    finally:
+        restore()
 
 
 def controller_of(config: Config | None = None, model: RobotModel | None = None) -> Controller:

@@ -11,7 +11,7 @@ from pathlib import Path
 import benchmarks
 import numpy as np
 import pytest
-from benchmarks import cpp_rows, numpy_pinocchio, workload
+from benchmarks import cpp_rows, numpy_pinocchio, witness, workload
 
 pytestmark = pytest.mark.slow
 AGREEMENT = 1e-6  # rad/s
@@ -54,6 +54,17 @@ def test_cpp_agrees(free, source):
     assert np.abs(qd - free.qd).max() < AGREEMENT
     assert statistics["status"] == 0
     assert statistics["allocations"] == 0
+
+
+def test_a_bare_loop_tells_how_often_its_machine_would_have_stopped_an_arm():
+    def stops(*late: int) -> int:
+        lateness = np.zeros(5000)
+        lateness[list(late)] = 0.003
+        return witness.stops(lateness, 0.002)
+
+    assert stops() == stops(1, 2, 4, 5, 7) == stops(*range(498, 506, 2)) == 0
+    assert stops(1, 2, 3) == stops(1, 3, 5, 7, 9, 11) == stops(1, 2, 3, 401, 402, 403) == 1
+    assert stops(1, 2, 3, 601, 602, 603) == 2
 
 
 def test_the_ros2_benchmark_measures_all_its_rows(tmp_path):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import ur_admittance as ua
-from ur_admittance import loop
+from ur_admittance import loop, realtime
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.realtime import Deadlines, Pace, RealTime, prepare, restore, sleep_until
 from ur_admittance.robots.base import State
@@ -194,17 +194,44 @@ def test_a_terminal_that_closes_counts_once_however_often_it_is_said():
 
 def test_what_the_machine_does_not_grant_is_said_and_the_run_goes_on():
     try:
-        refused = prepare(RealTime(priority=0, cpu=100_000, lock_memory=False))
+        refused = prepare(RealTime(priority=0, cpu=100_000, lock_memory=False, awake=False))
         assert len(refused) == 1
         assert "core 100000" in refused[0]
     finally:
         restore()
 
 
+def test_cores_are_kept_awake_as_long_as_it_runs(tmp_path, monkeypatch):
+    file = tmp_path / "cpu_dma_latency"  # a wish counts as long as the file is open
+    file.touch()
+    monkeypatch.setattr(realtime, "_LATENCY", str(file))
+
+    def is_open() -> bool:
+        return any(fd.resolve() == file for fd in Path("/proc/self/fd").iterdir())
+
+    wishes = RealTime(priority=0, lock_memory=False)
+    try:
+        assert prepare(wishes) == prepare(wishes) == []
+        assert file.read_bytes() == bytes(4)  # none of the microseconds it asks about
+        assert is_open()
+    finally:
+        restore()
+    assert not is_open()
+
+
+def test_cores_that_may_fall_asleep_are_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(realtime, "_LATENCY", str(tmp_path / "is not there"))
+    try:
+        (line,) = prepare(RealTime(priority=0, lock_memory=False))
+    finally:
+        restore()
+    assert line.startswith("cores may fall asleep ([Errno 2] No such file")
+
+
 def test_what_is_not_granted_is_told_before_the_first_tick():
     told = []
     with simulated() as robot:
-        wishes = RealTime(priority=0, cpu=100_000, lock_memory=False)
+        wishes = RealTime(priority=0, cpu=100_000, lock_memory=False, awake=False)
         controller = ua.Controller(robot.model, ua.Config())
         summary = loop.run(
             robot,

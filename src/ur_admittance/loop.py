@@ -116,6 +116,7 @@ def run(
     real_time: RealTime | None = None,
     each: Callable[[State, np.record], None] | None = None,
     tell: Callable[[str], None] | None = None,
+    looked: bool = False,
 ) -> Summary:
     """Drive the robot until `seconds` have passed, the controller stops or is deactivated, or a
     signal comes.
@@ -128,6 +129,7 @@ def run(
         real_time: what to ask of the machine; None asks for nothing.
         each: called after every command, on the loop's time: keep it short.
         tell: called before the arm moves, with one line for each real-time wish not granted.
+        looked: the caller has just seen that nothing touches the tool; else it is looked at here.
 
     Raises:
         RobotError: the robot failed, or `each` did, and the arm has been told to stop; or the
@@ -146,7 +148,7 @@ def run(
             if tell is not None:
                 for line in loop.summary.refused:
                     tell(line)
-            loop.start()
+            loop.start(looked)
             while not (asked or loop.ended(seconds)):
                 loop.tick()
             loop.come_to_rest(asked)
@@ -181,9 +183,9 @@ class _Loop:
         self.before, self.started, self.looked, self.cycle = 0.0, 0.0, 0.0, 0
         self.in_a_row, self.second, self.this_second = 0, 0, 0  # overruns
 
-    def start(self) -> None:
+    def start(self, looked: bool) -> None:
         state, controller = self.robot.wait(), self.controller
-        problem = untouched.problem(
+        problem = not looked and untouched.problem(
             controller.model, controller.params, controller.config, state.q, state.wrench
         )
         if problem:

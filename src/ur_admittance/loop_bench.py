@@ -31,7 +31,7 @@ from rich.table import Table
 
 from ur_admittance.errors import RobotError
 from ur_admittance.loop_bench_processes import RATE
-from ur_admittance.realtime import RealTime, prepare, restore
+from ur_admittance.realtime import RealTime, keep_awake, let_sleep, prepare, restore
 
 ROBOT = "bench"  # name of the blackboard: a second benchmark at the same time is refused
 PRIORITY = 50  # of SCHED_FIFO
@@ -56,12 +56,13 @@ class Row:
     load: str
     rival: str  # "" for our loop
     priority: int
+    awake: bool = False
     spin: bool = False
 
     @property
     def name(self) -> str:
         words = [self.rival or "ours"]
-        words += ["FIFO"] if self.priority else []
+        words += ["awake"] if self.awake else ["FIFO"] if self.priority else []
         words += ["spin"] if self.spin else []
         return ", ".join(words)
 
@@ -83,16 +84,15 @@ def measure(
         tell: called before each slice, with what comes, its number and how many there are.
     """
     rivals = rivals or {}
-    refused = _real_time_refused()
-    priorities = (0,) if refused else (0, PRIORITY)
+    measures, refused = _measures()
     rounds = math.ceil(seconds / SLICE)
-    plan = {load: _rows(load, list(rivals), priorities) for load in (QUIET, BUSY)}
+    plan = {load: _rows(load, list(rivals), measures) for load in (QUIET, BUSY)}
     total, done = rounds * sum(len(rows) for rows in plan.values()), 0
     results: dict[str, Any] = {
         "machine": machine(),
         "rate": RATE,
         "seconds": seconds,
-        "notes": [refused] if refused else [],
+        "notes": refused,
         "rows": [],
     }
     before = _stolen()
@@ -160,6 +160,7 @@ def show(results: dict[str, Any], console: Console) -> None:
     console.print(table)
     recording = results["recording"]
     for line in (
+        "FIFO: with a real-time priority; awake: with that, and no core may fall asleep",
         "missed: cycles skipped; stops: how often the loop stopped the arm for being late",
         "faults: pages of memory that were not there when needed; MB: resident memory",
         "reaction: from the force's arrival to the command",
@@ -174,13 +175,11 @@ def show(results: dict[str, Any], console: Console) -> None:
 # --- the rows ---
 
 
-def _rows(load: str, rivals: list[str], priorities: tuple[int, ...]) -> list[Row]:
-    rows = []
-    for priority in priorities:
-        rows += [Row(load, rival, priority) for rival in rivals]
-        rows += [Row(load, "", priority, spin) for spin in (False, True)]
+def _rows(load: str, rivals: list[str], measures: list[tuple[int, bool]]) -> list[Row]:
+    rows = [Row(load, loop, *measure) for measure in measures for loop in (*rivals, "")]
+    rows.append(Row(load, "", *measures[-1], spin=True))
     if load == QUIET:
-        rows.append(Row(WATCHED, "", priorities[-1]))
+        rows.append(Row(WATCHED, "", *measures[-1]))
     return rows
 
 
@@ -191,6 +190,7 @@ def _row(row: Row, slices: list[dict[str, Any]]) -> dict[str, Any]:
         "load": row.load,
         "loop": row.name,
         "priority": row.priority,
+        "awake": row.awake,
         "spin": row.spin,
         "missed": sum(s["missed"] for s in slices),
         "cpu": sum(s["cpu"] for s in slices) / wall,
@@ -212,13 +212,19 @@ def _quantiles(ns: np.ndarray) -> dict[str, float]:
     return {"p50": float(p50), "p99": float(p99), "p99.9": float(p999), "max": float(most)}
 
 
-def _real_time_refused() -> str:
-    """Why the rows with a real-time priority cannot run; empty if they can."""
+def _measures() -> tuple[list[tuple[int, bool]], list[str]]:
+    """Which priorities can be had, and whether with cores kept awake; and what cannot, in words."""
+    measures, notes = [(0, False)], []
     try:
-        refused = prepare(RealTime(priority=PRIORITY, lock_memory=False))
+        for wish, name in ((False, "FIFO"), (True, "awake")):
+            refused = prepare(RealTime(priority=PRIORITY, lock_memory=False, awake=wish))
+            if refused:
+                notes.append(f"rows with {name} left out: {refused[-1]}")
+                break
+            measures.append((PRIORITY, wish))
     finally:
         restore()
-    return f"rows with FIFO left out: {refused[0]}" if refused else ""
+    return measures, notes
 
 
 # --- the processes ---
@@ -283,7 +289,7 @@ class _World:
 
     def slice(self, row: Row, seconds: float, rivals: dict[str, Rival]) -> dict[str, Any]:
         """Run a row for so long, among its readers."""
-        with self._reading(row.readers) as readers:
+        with self._reading(row.readers) as readers, _awake(row.awake):
             if row.rival:
                 return rivals[row.rival](seconds, row.priority)
             order = {"seconds": seconds, "priority": row.priority, "spin": row.spin}
@@ -310,6 +316,17 @@ class _World:
             lived = [_killed(reader) for reader in readers]
         if not all(lived):
             raise RobotError("bench: a reader died; what it said is above")
+
+
+@contextmanager
+def _awake(wish: bool) -> Iterator[None]:
+    """All cores are, if that is wished for."""
+    if wish:
+        keep_awake()
+    try:
+        yield
+    finally:
+        let_sleep()
 
 
 @contextmanager

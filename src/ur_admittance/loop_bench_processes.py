@@ -199,7 +199,7 @@ def _drive(
     spin: bool,
 ) -> dict[str, Any]:
     """Run the loop for so long; when it stops the arm for being late, begin again."""
-    wishes = RealTime(priority=priority, lock_memory=priority > 0, spin=spin)
+    wishes = RealTime(priority=priority, lock_memory=priority > 0, awake=False, spin=spin)
     counted, timed_by_arm = ("ticks", "late", "missed"), ("cycles", "faults", "cpu", "wall")
     plain: dict[str, Any] = dict.fromkeys((*counted, *timed_by_arm), 0)
     stops: list[str] = []

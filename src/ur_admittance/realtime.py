@@ -23,6 +23,7 @@ class RealTime:
         priority: of SCHED_FIFO, 1 to 99; 0 leaves the scheduler as it is.
         cpu: core to stay on; None for any.
         lock_memory: keep all pages in memory.
+        awake: keep all cores of the machine from falling asleep: less late, and warmer.
         spin: wait actively for the last 300 us before a deadline: less late, and that share of a
             core busy.
     """
@@ -30,10 +31,13 @@ class RealTime:
     priority: int = 50
     cpu: int | None = None
     lock_memory: bool = True
+    awake: bool = True
     spin: bool = False
 
 
 SPIN_SECONDS = 300e-6
+_LATENCY = "/dev/cpu_dma_latency"  # its wish lasts as long as it is open
+_wish: list[int] = []  # that file, while it is
 
 
 def prepare(wishes: RealTime) -> list[str]:
@@ -63,7 +67,30 @@ def prepare(wishes: RealTime) -> list[str]:
         if not hasattr(libc, "mlockall") or libc.mlockall(_MCL_CURRENT | _MCL_FUTURE):
             words = os.strerror(ctypes.get_errno())
             refused.append(f"memory not locked ({words}); allow it with 'ulimit -l unlimited'")
+    if wishes.awake and (words := keep_awake()):
+        refused.append(words)
     return refused
+
+
+def keep_awake() -> str:
+    """Keep all cores of the machine from falling asleep, until `let_sleep` or the end of this
+    process. Returns why not, in words; "" if they are kept awake.
+    """
+    if _wish:
+        return ""
+    try:
+        file = os.open(_LATENCY, os.O_WRONLY)
+        _wish.append(file)
+        os.write(file, bytes(4))  # us that a core may take to wake: 0
+    except OSError as error:
+        return f"cores may fall asleep ({error}); allow this user to write to {_LATENCY}"
+    return ""
+
+
+def let_sleep() -> None:
+    """Take back what `keep_awake` did."""
+    while _wish:
+        os.close(_wish.pop())
 
 
 def _slack(nanoseconds: int) -> None:
@@ -73,8 +100,9 @@ def _slack(nanoseconds: int) -> None:
 
 
 def restore() -> None:
-    """Take back what `prepare` did to the interpreter and the scheduler."""
+    """Take back what `prepare` did to interpreter, scheduler and cores."""
     _slack(0)  # the default
+    let_sleep()
     gc.enable()
     gc.unfreeze()
     libc = ctypes.CDLL(None)

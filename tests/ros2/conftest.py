@@ -48,15 +48,16 @@ def stage(shared: Stage) -> Stage:
     shared.behave()
     if shared.state == "active":
         assert shared.change("deactivate")
-    shared.graph.after(0.5)
+    shared.until_mute()
     for heard in (shared.states, shared.commands, shared.log):
         heard.clear()
+    shared.graph.until(lambda: shared.states)
     return shared
 
 
 @pytest.fixture
 def active(stage: Stage) -> Stage:
     """The node active, the arm good and at rest."""
-    assert stage.change("activate"), stage.graph.said()
+    stage.activate()
     stage.graph.until(lambda: len(stage.commands) > 3)
     return stage

@@ -14,7 +14,14 @@ from typing import Any
 
 import pytest
 import rclpy
+from lifecycle_msgs.srv import GetState
 from rcl_interfaces.msg import Log
+from rcl_interfaces.srv import (
+    DescribeParameters,
+    GetParameters,
+    ListParameters,
+    SetParameters,
+)
 from rclpy.experimental.events_executor import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from std_srvs.srv import Trigger
@@ -25,6 +32,9 @@ from ur_admittance import Config, Controller, RobotModel
 SCRIPT = str(Path(sys.executable).with_name("ur-admittance"))
 PATIENCE = 120.0  # s, for a busy machine
 _LATE = "missed its cycle"  # words of the control loop
+_ANSWER = 5.0  # s for an answer, before a question is asked again
+_STALL = 0.05  # s: what takes longer here was a pause of the machine
+_HARMLESS = (GetState, GetParameters, ListParameters, DescribeParameters, SetParameters)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_LOG = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -57,6 +67,7 @@ class Graph:
         for name, value in {**private, "NO_COLOR": "1", "COLUMNS": "80"}.items():
             monkeypatch.setenv(name, value)
         self.folder, self._processes = folder, []
+        self._clients: dict[str, Any] = {}
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=number)
         self.node: Any = rclpy.create_node("test", context=self._context)
@@ -100,7 +111,9 @@ class Graph:
         return [line.msg for line in self.log]
 
     def publisher(self, kind: Any, topic: str, qos: Any = 10) -> Any:
-        """A publisher that somebody listens to."""
+        """A publisher that knows of somebody who listens. Whether he knows of it, too, is another
+        matter (see `known_to`): one who takes what he can get may miss its first messages.
+        """
         publisher = self.node.create_publisher(kind, topic, qos)
         self.until(publisher.get_subscription_count)
         return publisher
@@ -129,21 +142,67 @@ class Graph:
             self._resetting = self._reset.call_async(Trigger.Request())
 
     def after(self, seconds: float, each: Callable[[], object] = lambda: None) -> None:
-        """Take messages for so long."""
-        end = time.monotonic() + seconds
-        self.until(lambda: time.monotonic() > end, each)
+        """Take messages for so long. While this machine pauses none are taken: that does not
+        count.
+        """
+        left, before = seconds, time.monotonic()
+
+        def over() -> bool:
+            nonlocal left, before
+            now = time.monotonic()
+            left, before = left - min(now - before, _STALL), now
+            return left <= 0.0
+
+        self.until(over, each)
 
     def ask(self, kind: Any, service: str, request: Any) -> Any:
-        """A future with the answer of a service."""
-        client = self.node.create_client(kind, service)
-        self.until(client.service_is_ready)
-        return client.call_async(request)
+        """A future with the answer of a service of a lifecycle node, which is asked once."""
+        if service not in self._clients:
+            self._client(kind, service)
+            self.known_to(service.rpartition("/")[0])
+        return self._client(kind, service).call_async(request)
 
     def call(self, kind: Any, service: str, request: Any) -> Any:
         """The answer of a service."""
+        if kind in _HARMLESS:
+            return self.insist(kind, service, request)
         future = self.ask(kind, service, request)
         self.until(future.done)
         return future.result()
+
+    def insist(self, kind: Any, service: str, request: Any) -> Any:
+        """The answer of a service, which is asked again if none comes: DDS loses the answer to a
+        client of which the node has not heard yet.
+        """
+        return self._insist(self._client(kind, service), request)
+
+    def known_to(self, node: str) -> None:
+        """Return when a lifecycle node knows all publishers, subscriptions and clients that the
+        test has by now: DDS tells of them in order, and it has answered a client made later.
+        """
+        later = self.node.create_client(GetState, f"{node}/get_state")
+        self._insist(later, GetState.Request())
+        self.node.destroy_client(later)
+
+    def _insist(self, client: Any, request: Any) -> Any:
+        self.until(client.service_is_ready)
+        futures, asked = [client.call_async(request)], time.monotonic()
+
+        def again() -> None:
+            nonlocal asked
+            if time.monotonic() - asked > _ANSWER:
+                futures.append(client.call_async(request))
+                asked = time.monotonic()
+
+        self.until(lambda: any(future.done() for future in futures), again)
+        return next(future.result() for future in futures if future.done())
+
+    def _client(self, kind: Any, service: str) -> Any:
+        """One for each service, for ever."""
+        if service not in self._clients:
+            self._clients[service] = self.node.create_client(kind, service)
+        self.until(self._clients[service].service_is_ready)
+        return self._clients[service]
 
     def close(self) -> None:
         for process in self._processes:

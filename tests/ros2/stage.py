@@ -28,7 +28,7 @@ COMMANDS = "/forward_velocity_controller/commands"
 CONFIG = f"""
 control_rate: {RATE}
 admittance: {{mass: [4, 4, 4, 0.4, 0.4, 0.4], engage_seconds: 0}}
-safety: {{wrench_timeout: 0.25, joint_timeout: 0.25, lost_timeout: 1.0, start_force: 50}}
+safety: {{wrench_timeout: 0.25, joint_timeout: 0.25, lost_timeout: 2.5, start_force: 50}}
 """
 _TRANSITIONS = {
     "configure": Transition.TRANSITION_CONFIGURE,
@@ -50,18 +50,19 @@ class Stage:
         self.graph = graph
         file = graph.folder / "config.yaml"
         file.write_text(config, "utf-8")
-        self.states = graph.hear(JointState, "/joint_states")
+        self.states = graph.hear(JointState, "/joint_states", 100)
         self.commands = graph.hear(Float64MultiArray, COMMANDS, 100)
         self.log = graph.log
         self.stub = _stub()
         self.node = graph.start("run", "--robot", "ros2", "--config", str(file), *arguments)
 
     def behave(self, **how: Any) -> None:
-        """Tell the stub; nothing: to be a good arm, at home."""
-        assert self.stub.stdin is not None
+        """Tell the stub, and return when it does so; nothing: to be a good arm, at home."""
+        assert self.stub.stdin is not None and self.stub.stdout is not None
         told = how or {k: v for k, v in vars(Behaviour()).items() if k != "description"}
         self.stub.stdin.write(json.dumps(told) + "\n")
         self.stub.stdin.flush()
+        assert self.stub.stdout.readline(), "the stub has died"
 
     def kill_arm(self) -> None:
         """The stub dies."""
@@ -80,6 +81,22 @@ class Stage:
         """The same, but do not wait for the answer."""
         return self.graph.ask(ChangeState, f"{NODE}/change_state", _request(transition))
 
+    def activate(self) -> None:
+        """Have the node active. While this machine is late, it may refuse: joint states come at
+        another rate then.
+        """
+        self.graph.until(lambda: self.change("activate"))
+
+    def refuses(self, words: str) -> None:
+        """See the node refuse to be active, for a reason with these words."""
+
+        def refused() -> bool:
+            assert not self.change("activate")
+            self.graph.after(0.1)
+            return self.said(words)
+
+        self.graph.until(refused)
+
     @property
     def state(self) -> str:
         return self.graph.call(
@@ -89,6 +106,33 @@ class Stage:
     def trigger(self, service: str) -> Any:
         """The answer of one of the node's own services."""
         return trigger(self.graph, service)
+
+    def stop(self) -> None:
+        """Stop the arm, as soon as it is not stopped because this machine was late."""
+        self.graph.until(lambda: self.trigger("stop").success)
+
+    def reset(self) -> None:
+        """Reset the node that was stopped, as soon as nothing stands against it."""
+
+        def done() -> bool:
+            answer = self.trigger("reset")
+            return answer.success or "nothing to reset" in answer.message  # `Graph` did it
+
+        self.graph.until(done)
+
+    def tare(self, words: str) -> None:
+        """Tare the sensor, until the answer has these words: it takes half a second as it is."""
+
+        def tared() -> bool:
+            self.graph.after(1.0)
+            return words in self.trigger("tare").message
+
+        self.graph.until(tared)
+
+    def until_mute(self) -> None:
+        """Nobody publishes commands any more, and those that were sent have arrived."""
+        self.graph.until(lambda: self.graph.node.count_publishers(COMMANDS) == 0)
+        self.graph.after(0.5)
 
     def set(self, values: dict[str, Any]) -> list[Any]:
         """The answers to one request that sets several parameters."""
@@ -124,7 +168,8 @@ class Stage:
 
 def _stub() -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.ros2.stub_arm", str(RATE)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, text=True, cwd=ROOT)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)
 
 
 def change(graph: Graph, transition: str) -> bool:

@@ -1,7 +1,7 @@
 """A process that plays the driver, well or badly: joints that do as they are told, and a sensor.
 
 It is told how to behave by lines on its standard input, each a JSON object with some of the fields
-of `Behaviour`.
+of `Behaviour`. It answers each with a line, when the messages that show it have been sent.
 """
 
 from __future__ import annotations
@@ -89,6 +89,8 @@ def main(rate: float) -> None:
             joints.publish(JointState(name=["finger_joint"], position=[0.1]))
         if behaviour.joints:
             joints.publish(_joints(behaviour, q, moves))
+        for _ in lines:
+            print("so it is", flush=True)
 
 
 def _told() -> str:

@@ -19,11 +19,13 @@ from std_msgs.msg import Float64MultiArray
 
 from tests.ros2.graph import PATIENCE, Graph
 from tests.ros2.stage import COMMANDS
+from tests.support import real_time_granted
 from ur_admittance.telemetry import recording
 
 pytestmark = pytest.mark.slow
 
 RATE = 50.0  # Hz, so slow that a busy machine is not late
+FULL = 500.0 if real_time_granted() else RATE  # Hz, of what is compared
 SECONDS = 4.5  # one push, and most of the next
 PUSH = (0.0, 20.0, 0.0)
 CONFIG = Config.preset("hand-guiding").replace(
@@ -36,7 +38,11 @@ CONFIG = Config.preset("hand-guiding").replace(
     }
 )
 MODEL = RobotModel.ur("ur5e")
-SIM = ("sim-ros2", "--ideal", "--rate", str(RATE), "--push", *map(str, PUSH))
+
+
+def sim(rate: float = RATE) -> tuple[str, ...]:
+    """A command: the arm, on the graph, and pushed."""
+    return ("sim-ros2", "--ideal", "--rate", str(rate), "--push", *map(str, PUSH))
 
 
 def start(graph: Graph, *more: str, config: Config = CONFIG):
@@ -54,7 +60,7 @@ def written(graph: Graph, config: Config = CONFIG) -> str:
 def in_one_process(config: Config) -> np.ndarray:
     """Where the tool is, every tick, m (n, 3)."""
     path: list[np.ndarray] = []
-    options = {"ideal": True, "realtime": False, "rate": RATE, "hand": to_and_fro(PUSH)}
+    options = {"ideal": True, "realtime": False, "rate": FULL, "hand": to_and_fro(PUSH)}
     with robots.connect("sim", **options) as robot:
         controller = Controller(robot.model, config)
         loop.run(
@@ -68,33 +74,38 @@ def in_one_process(config: Config) -> np.ndarray:
 
 @pytest.mark.parametrize("mode", ["velocity", "position", "trajectory"])
 def test_a_push_moves_the_arm_as_it_does_in_one_process(graph: Graph, mode: str):
-    config = CONFIG.replace({"output.mode": mode, "output.time_from_start": 1.0 / RATE})
-    path, alone = undisturbed(graph, config), in_one_process(config)
-    moved = np.abs(alone - alone[0]).max()
-    assert moved > 0.1
+    rate = {"control_rate": FULL, "output.time_from_start": 1.0 / FULL}
+    config = CONFIG.replace({"output.mode": mode, **rate})
+    (times, path), alone = undisturbed(graph, config), in_one_process(config)
+    assert np.abs(alone - alone[0]).max() > 0.1
     # Both hands begin with the first command, give or take the delay of the wire.
-    cycles = np.arange(len(alone) - 4)
+    cycles = (times - times[0]) * FULL
     later = np.linspace(0.0, 3.0, 31)
-    apart = [np.abs(_at(path, cycles + n) - alone[:-4]).max() for n in later]
+    apart = min((np.abs(path - _at(alone, cycles - n)).max(axis=1) for n in later), key=np.median)
     a_cycle = np.abs(np.diff(alone, axis=0)).max()
-    assert min(apart) < a_cycle, (min(apart), a_cycle)
+    told = f"{np.median(apart):.2g} and at most {apart.max():.2g} m apart; a cycle is {a_cycle:.2g}"
+    assert np.median(apart) < a_cycle, told
+    assert apart.max() < 5.0 * a_cycle, told
 
 
-def undisturbed(graph: Graph, config: Config) -> np.ndarray:
-    """Where the tool is, every tick, m (n, 3). A run that the machine disturbed is done again."""
+def undisturbed(graph: Graph, config: Config) -> tuple[np.ndarray, np.ndarray]:
+    """When, s (n,), the tool is where, m (n, 3). A run in which the machine stopped the arm, or
+    stood still for longer than five cycles, is done again.
+    """
     more = ("--seconds", str(SECONDS), "--record", "run.mcap", "--force")
     for _ in range(10):
-        sim = graph.start(*SIM)
+        arm = graph.start(*sim(FULL))
         node = start(graph, *more, config=config)
         output, errors = node.communicate(timeout=PATIENCE)
-        graph.kill(sim)
+        graph.kill(arm)
         summary = json.loads(output)
-        if summary["too_late"] or summary["missed"]:
+        if summary["too_late"] or summary["period"]["max"] > 5.0 / FULL:
             graph.forget(node)
             continue
         assert node.returncode == 0, errors
-        assert summary["ticks"] == pytest.approx(SECONDS * RATE, rel=0.05)
-        return recording.read(graph.folder / "run.mcap").records["X_WP"][:, :3, 3]
+        assert summary["ticks"] == pytest.approx(SECONDS * FULL, rel=0.05)
+        records = recording.read(graph.folder / "run.mcap").records
+        return records["timing"]["arrived"], records["X_WP"][:, :3, 3]
     raise AssertionError(f"the machine is always late: {errors}")
 
 
@@ -107,7 +118,7 @@ def test_a_node_that_is_killed_leaves_the_arm_braked_and_the_next_one_starts_wit
     graph: Graph,
 ):
     states = graph.hear(JointState, "/joint_states", 100)
-    graph.start(*SIM)
+    graph.start(*sim())
     node = start(graph)
     graph.until(lambda: states and np.abs(states[-1].velocity).max() > 0.1)
     graph.kill(node)
@@ -126,7 +137,7 @@ def test_a_node_that_is_killed_leaves_the_arm_braked_and_the_next_one_starts_wit
 def test_the_wrench_may_come_compensated_from_the_wrench_node(graph: Graph):
     """Three processes: arm, wrench node and admittance node."""
     states = graph.hear(JointState, "/joint_states", 100)
-    graph.start(*SIM)
+    graph.start(*sim())
     graph.start("wrench-ros2", "--config", written(graph))
     start(graph, "--wrench", "/netft/proc_probe")
     graph.until(lambda: states and np.abs(states[-1].velocity).max() > 0.1)
@@ -152,7 +163,7 @@ def test_init_brings_the_arm_home_and_run_holds_it_there(graph: Graph):
 def test_a_node_that_slept_does_not_go_on_by_itself(graph: Graph):
     """Meanwhile the arm's watchdog has braked it, and somebody may have come close."""
     states = graph.hear(JointState, "/joint_states", 100)
-    graph.start(*SIM)
+    graph.start(*sim())
     node = start(graph)
     graph.until(lambda: states and np.abs(states[-1].velocity).max() > 0.1)
     node.send_signal(signal.SIGSTOP)

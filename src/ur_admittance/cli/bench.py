@@ -21,7 +21,8 @@ def bench(
 
     How late it wakes, what a tick takes and how long a force takes to become a command [us]; share
     of one core [%] and memory [MB]. First on the machine as it is, then with every core busy, five
-    readers attached and a recorder; each with and without real-time priority and --spin.
+    readers attached and a recorder; each with and without real-time priority, with cores kept
+    awake, and with --spin.
     """
     from rich.console import Console
     from rich.progress import Progress

@@ -96,7 +96,7 @@ def _show(
         screen.print(f"ended early; what there was is in {file}")
         raise typer.Exit(FAILED)
     if summary.faulted:
-        tell_stop(summary, recorded)
+        tell_stop(summary, recorded, simulated=True)
     with screen.status("writing the report"):
         recording = read(file)
         findings = scenario.judge(recording.records, ideal=ideal)

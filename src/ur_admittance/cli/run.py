@@ -42,6 +42,9 @@ def run(
         int, typer.Option(min=0, max=99, help="Real-time priority, 1 to 99; 0 asks for none.")
     ] = 50,
     cpu: Annotated[int | None, typer.Option(min=0, help="Core to stay on; else any.")] = None,
+    awake: Annotated[
+        bool, typer.Option(help="Keep the machine's cores from falling asleep: less late, warmer.")
+    ] = True,
     spin: Annotated[
         bool,
         typer.Option("--spin", help="Wait actively for the last 300 us of a cycle: less late."),
@@ -130,7 +133,7 @@ def run(
     options: dict[str, Any] = {} if pace is None else {"realtime": False}
     if push is not None:
         options["hand"] = to_and_fro(push)
-    wishes = RealTime(priority=priority, cpu=cpu, spin=spin) if pace is None else None
+    wishes = RealTime(priority, cpu, awake=awake, spin=spin) if pace is None else None
     view, tell = "" if as_json else "line", _refuse if strict else _tell
     if ros2:
         from ur_admittance.cli.run_ros2 import run_node
@@ -172,7 +175,7 @@ def run(
     else:
         tell_end(summary, recorded)
     if summary.faulted:
-        tell_stop(summary, recorded)
+        tell_stop(summary, recorded, simulated=simulated)
         raise typer.Exit(FAILED)
 
 
@@ -250,15 +253,15 @@ def tell_end(summary: Summary, recorded: Recorded | None) -> None:
             typer.echo(f"{recorded.path}: {recorded.problem}", err=True)
 
 
-def tell_stop(summary: Summary, recorded: Recorded | None) -> None:
+def tell_stop(summary: Summary, recorded: Recorded | None, *, simulated: bool) -> None:
     """Why the arm stopped without being asked, and what to do."""
     faults = [(BY_NAME[words.partition(":")[0]], words) for words in summary.words]
     for fault, words in faults:
         advice = fault.recovery.replace("reset()", "start again")
         if fault.name == "stop_requested":
             words = summary.too_late
-            advice = "give the loop a real-time priority, or the machine less to do; "
-            advice += "a simulated arm keeps a time of its own without --real-time"
+            advice = "give the loop a real-time priority, or the machine less to do"
+            advice += simulated * "; a simulated arm keeps a time of its own without --real-time"
         if fault.reaction == "stop":
             typer.echo(f"the arm was stopped: {words}\nwhat to do: {advice}", err=True)
     if recorded is None:

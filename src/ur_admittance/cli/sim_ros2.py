@@ -100,7 +100,8 @@ def sim_ros2(
     with wire.started(), robot:
         with wire.urgent(priority):
             sim = SimNode(wire.rclpy.create_node(NAME), robot, repeat=repeat)
-        for line in prepare(RealTime(priority=priority, lock_memory=priority > 0)):
+        asked = priority > 0
+        for line in prepare(RealTime(priority, lock_memory=asked, awake=asked)):
             typer.echo(f"warning: {line}", err=True)
         try:
             if not as_json:

@@ -350,11 +350,10 @@ class AdmittanceNode(ManagedNode):
 
     def _drive(self, seconds: float | None) -> loop.Summary:
         robot, controller = self.configured("run")
+        around: dict[str, Any] = {"board": self.board, "each": self._monitor}
         self.looping = True
         try:
-            summary = loop.run(
-                robot, controller, seconds=seconds, board=self.board, each=self._monitor
-            )
+            summary = loop.run(robot, controller, seconds=seconds, looked=True, **around)
         finally:
             self.looping = False
         if summary.faulted:

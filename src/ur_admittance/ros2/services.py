@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from std_srvs.srv import Trigger
 
+from ur_admittance.calibration.tare import tare
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.ros2 import topics
-from ur_admittance.ros2.tare import tare
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode

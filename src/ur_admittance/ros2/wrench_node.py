@@ -17,6 +17,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from ur_admittance.calibration.tare import tare
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, ConfigError
@@ -25,7 +26,6 @@ from ur_admittance.kernel import bits
 from ur_admittance.model import RobotModel
 from ur_admittance.ros2 import topics, wire
 from ur_admittance.ros2.readers import JointReader
-from ur_admittance.ros2.tare import tare
 
 NAME = "wrench_node"
 OUTPUTS = QoSProfile(depth=10)  # reliable: that serves subscribers of either kind
