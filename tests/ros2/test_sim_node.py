@@ -151,6 +151,7 @@ def test_it_ignores_what_makes_no_sense_and_says_so(graph: Graph):
     )
     for publisher, message in nonsense:
         publisher.publish(message)
+    for publisher in (velocity, trajectory, push):
         assert publisher.wait_for_all_acked(Duration(seconds=PATIENCE))
     graph.after(0.5)  # they have arrived, and now are taken
     np.testing.assert_allclose(joints[-1].position, MODEL.home, atol=1e-3)

@@ -141,9 +141,8 @@ class AdmittanceNode(ManagedNode):
         return TransitionCallbackReturn.SUCCESS
 
     def set_parameters_atomically(self, parameter_list: list) -> Any:
-        return self.parameters.refusal(parameter_list) or super().set_parameters_atomically(
-            parameter_list
-        )
+        wanted = self.parameters.without_repetitions(parameter_list)
+        return self.parameters.refusal(wanted) or super().set_parameters_atomically(wanted)
 
     def leave(self) -> Future | None:
         if not self.looping or self.controller is None:

@@ -7,6 +7,7 @@ in the configuration is the text "none" in ROS, which has no such value.
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -112,6 +113,17 @@ class Parameters:
         node.add_pre_set_parameters_callback(_kindly)
         node.add_on_set_parameters_callback(self._on_set)
 
+    def without_repetitions(self, parameters: Sequence[Parameter]) -> list[Parameter]:
+        """All but read-only ones that would stay as they are: files that nodes wrote have them."""
+        node = self._node
+        return [
+            p
+            for p in parameters
+            if not node.has_parameter(p.name)
+            or not node.describe_parameter(p.name).read_only
+            or not _same(node.get_parameter(p.name).value, p.value)
+        ]
+
     def refusal(self, parameters: Sequence[Parameter]) -> SetParametersResult | None:
         """Why these may not be set at all, with words that say more than rclpy's own; or None."""
         reasons = []
@@ -183,4 +195,5 @@ def _unknown(name: str) -> str:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return (list(a) == b) if isinstance(b, list) and not isinstance(a, str) else a == b
+    a, b = (list(v) if isinstance(v, Sequence | array) else v for v in (a, b))
+    return a == b
