@@ -22,8 +22,8 @@ from rcl_interfaces.srv import (
     ListParameters,
     SetParameters,
 )
-from rclpy.experimental.events_executor import EventsExecutor
-from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_srvs.srv import Trigger
 
 from tests.ros2.domain import domain
@@ -32,9 +32,11 @@ from ur_admittance import Config, Controller, RobotModel
 SCRIPT = str(Path(sys.executable).with_name("ur-admittance"))
 PATIENCE = 120.0  # s, for a busy machine
 _LATE = "missed its cycle"  # words of the control loop
+_LAST_WORDS = 20.0  # s for a process to end
 _ANSWER = 5.0  # s for an answer, before a question is asked again
 _STALL = 0.05  # s: what takes longer here was a pause of the machine
 _HARMLESS = (GetState, GetParameters, ListParameters, DescribeParameters, SetParameters)
+SENSOR = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_LOG = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -70,9 +72,16 @@ class Graph:
         self._clients: dict[str, Any] = {}
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=number)
-        self.node: Any = rclpy.create_node("test", context=self._context)
-        self._executor = EventsExecutor(context=self._context)
+        self.node: Any = rclpy.create_node(
+            "test", context=self._context, start_parameter_services=False
+        )
+        self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
+        # An executor would take half a millisecond for each message.
+        self._ear: Any = rclpy.create_node(
+            "ear", context=self._context, start_parameter_services=False, enable_rosout=False
+        )
+        self._heard: list[tuple[Any, list[Any]]] = []
         self.log = self.hear(Log, "/rosout", LATCHED_LOG)
         self._reset = self.node.create_client(Trigger, "/admittance_node/reset")
         self._resetting: Any = None
@@ -100,10 +109,11 @@ class Graph:
         process.communicate()
         self.forget(process)
 
-    def hear(self, kind: Any, topic: str, qos: Any = qos_profile_sensor_data) -> list[Any]:
+    def hear(self, kind: Any, topic: str, qos: Any = SENSOR) -> list[Any]:
         """A list that grows by the messages of a topic."""
         heard: list[Any] = []
-        self.node.create_subscription(kind, topic, heard.append, qos)
+        subscription = self._ear.create_subscription(kind, topic, heard.append, qos)
+        self._heard.append((subscription, heard))
         return heard
 
     def said(self) -> list[str]:
@@ -125,11 +135,18 @@ class Graph:
             dead = [p.communicate() for p in self._processes if p.poll() not in (None, 0)]
             assert not dead, dead
             assert time.monotonic() < deadline, f"waited in vain; last said: {self.said()[-5:]}"
-            self._executor.spin_once(timeout_sec=0.02)
+            self._executor.spin_once(timeout_sec=0.005)
+            self._take()
             self._go_on()
             if time.monotonic() >= due:
                 due = time.monotonic() + 0.02
                 each()
+
+    def _take(self) -> None:
+        for subscription, heard in self._heard:
+            take, kind = subscription.handle.take_message, subscription.msg_type
+            while (taken := take(kind, False)) is not None:
+                heard.append(taken[0])
 
     def _go_on(self) -> None:
         """Reset an admittance node that stopped because this machine was late: that is no test's
@@ -205,11 +222,19 @@ class Graph:
         return self._clients[service]
 
     def close(self) -> None:
+        """End the processes, gently: one that is killed while it writes to our shared memory may
+        make Fast DDS crash here when this node leaves the graph.
+        """
         for process in self._processes:
-            if process.poll() is None:
+            process.terminate()
+        for process in self._processes:
+            try:
+                process.communicate(timeout=_LAST_WORDS)
+            except subprocess.TimeoutExpired:
                 process.kill()
-            process.communicate()
+                process.communicate()
         self._executor.shutdown()
         self.node.destroy_node()
+        self._ear.destroy_node()
         rclpy.shutdown(context=self._context)
         self._domain.close()

@@ -65,8 +65,11 @@ class Stage:
         assert self.stub.stdout.readline(), "the stub has died"
 
     def kill_arm(self) -> None:
-        """The stub dies."""
-        self.stub.kill()
+        """The stub dies. It does so by itself, when it does not write to memory that others share:
+        that may make Fast DDS crash there.
+        """
+        assert self.stub.stdin is not None
+        self.stub.stdin.write('{"die": true}\n')
         self.stub.communicate()
 
     def revive_arm(self) -> None:
@@ -163,7 +166,7 @@ class Stage:
         return float(np.abs(self.commands[-1].data).max()) if self.commands else 0.0
 
     def close(self) -> None:
-        self.kill_arm()
+        self.stub.communicate()  # it ends with its input
 
 
 def _stub() -> subprocess.Popen[str]:

@@ -1,7 +1,8 @@
 """A process that plays the driver, well or badly: joints that do as they are told, and a sensor.
 
 It is told how to behave by lines on its standard input, each a JSON object with some of the fields
-of `Behaviour`. It answers each with a line, when the messages that show it have been sent.
+of `Behaviour`. It answers each with a line, when the messages that show it have been sent,
+and ends with its input.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -46,6 +48,7 @@ class Behaviour:
     gripper: bool = False  # another device's joint states, on the same topic
     home: bool = True  # be there once, at once
     description: str | None = None  # published when told
+    die: bool = False  # at once, as with -9
 
 
 def main(rate: float) -> None:
@@ -63,14 +66,16 @@ def main(rate: float) -> None:
     os.set_blocking(sys.stdin.fileno(), False)
     behaviour, q, qd, told = Behaviour(), MODEL.home.copy(), np.zeros(6), 0.0
     due, rest = time.monotonic(), ""
-    while True:
+    while (news := _told()) is not None:
         due += 1.0 / rate
         time.sleep(max(0.0, due - time.monotonic()))
-        lines = (rest + _told()).split("\n")
+        lines = (rest + news).split("\n")
         rest = lines.pop()
         for line in lines:
             for name, value in json.loads(line).items():
                 setattr(behaviour, name, value)
+            if behaviour.die:
+                os.kill(os.getpid(), signal.SIGKILL)
             if behaviour.description is not None:
                 descriptions.publish(String(data=behaviour.description))
                 behaviour.description = None
@@ -91,11 +96,14 @@ def main(rate: float) -> None:
             joints.publish(_joints(behaviour, q, moves))
         for _ in lines:
             print("so it is", flush=True)
+    node.destroy_node()
+    rclpy.shutdown()
 
 
-def _told() -> str:
+def _told() -> str | None:
+    """What is new on the standard input; None at its end."""
     try:
-        return os.read(sys.stdin.fileno(), 1 << 20).decode()
+        return os.read(sys.stdin.fileno(), 1 << 20).decode() or None
     except BlockingIOError:
         return ""
 

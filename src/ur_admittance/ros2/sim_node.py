@@ -30,6 +30,7 @@ NAME = "sim_arm"
 PUSH = "/sim/push"
 PUSH_SECONDS = 1.0  # how long a push from outside lasts, unless it is renewed
 QUALITY = QoSProfile(depth=10)  # reliable, as the driver's: that serves subscribers of either kind
+_COMMANDED = QoSProfile(depth=100)  # none is lost while this process is held up
 _MOST_MADE_UP = 1.0  # s: after a longer pause the arm goes on from where it was
 
 
@@ -98,7 +99,7 @@ class SimNode:
         description = node.create_publisher(String, topics.ROBOT_DESCRIPTION, wire.LATCHED)
         description.publish(String(data=model.to_urdf()))
         self._inputs = [
-            (topic, wire.Inbox(node, kind, topic, QUALITY), obey)
+            (topic, wire.Inbox(node, kind, topic, _COMMANDED), obey)
             for kind, topic, obey in (
                 (Float64MultiArray, topics.VELOCITY_COMMANDS, self._velocity),
                 (Float64MultiArray, topics.POSITION_COMMANDS, self._position),
