@@ -101,6 +101,25 @@ def test_states_that_come_late_are_counted_and_do_not_stop_the_arm():
     assert not summary.faulted and not summary.too_late
 
 
+class Bunched(SimRobot):
+    """Every tenth of its states comes together with the next, as over a bad network."""
+
+    def wait(self) -> State:
+        state = super().wait()
+        if state.cycle % 10 == 0:
+            state = super().wait()
+        state.first_time = state.joint_time
+        return state
+
+
+def test_states_that_come_together_are_missed_and_no_fault_of_the_loop():
+    with Bunched("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
+        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=1.0)
+    assert summary.missed > 20
+    assert summary.overruns == 0
+    assert not summary.faulted and not summary.too_late
+
+
 class Sleeping(SimRobot):
     """Half a second passes at once while it moves, as when the process was suspended."""
 

@@ -72,7 +72,7 @@ class Summary:
 
     ticks: int = 0
     late: int = 0  # states that came more than half a period late
-    overruns: int = 0  # times the loop was too slow: it saw a state after the next was due
+    overruns: int = 0  # times the loop was too slow: a state waited for it until the next was due
     missed: int = 0  # states that were never seen
     seconds: float = 0.0
     mode: str = "inactive"
@@ -179,6 +179,7 @@ class _Loop:
         self.durations: list[tuple[float, float, float]] = []  # not yet in the histograms
         self.period = 1.0 / robot.rate
         self.late_after = LATE * self.period
+        self.overdue = 0.999 * self.period  # s from a state's arrival, when the next is there, too
         self.state: State | None = None
         self.before, self.started, self.looked, self.cycle = 0.0, 0.0, 0.0, 0
         self.in_a_row, self.second, self.this_second = 0, 0, 0  # overruns
@@ -222,10 +223,13 @@ class _Loop:
         if dt > self.late_after:
             self._late()
         skipped = state.cycle - self.cycle - 1
-        if skipped > 0 or (skipped == 0 and now - state.joint_time > self.period):
-            self._overrun(skipped)
+        first = max(state.first_time, state.joint_time - skipped * self.period)
+        if skipped >= 0 and now - first > self.overdue:
+            self._overrun()
         else:
             self.in_a_row = 0
+        if skipped > 0:
+            self._missed(skipped)
         self.cycle = state.cycle
         arrived, took, reacted, _, _ = self.timing
         arrived[0], took[0], reacted[0] = state.joint_time, ticked, reaction
@@ -252,15 +256,18 @@ class _Loop:
         self.summary.late += 1
         self.timing[3][0] = self.summary.late
 
-    def _overrun(self, skipped: int) -> None:
+    def _missed(self, skipped: int) -> None:
+        """The next one was there before these were seen: it is newer, and counts."""
+        self.summary.missed += skipped
+        self.timing[4][0] = self.summary.missed
+
+    def _overrun(self) -> None:
         """This process was late. Three in a row, or one tick in a hundred within a second, stop
         the arm.
         """
         summary, second = self.summary, int(self.before - self.started)
         if second != self.second:
             self.second, self.this_second = second, 0
-        summary.missed += skipped
-        self.timing[4][0] = summary.missed
         summary.overruns += 1
         self.in_a_row += 1
         self.this_second += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -89,6 +90,18 @@ def test_it_reads_the_description_and_stands_where_the_joint_states_say():
         assert robot.wrench_frame == "tool0" and not robot.wrench_compensated
         state = robot.wait()
         assert state.wrench_time <= robot.clock() and np.isfinite(state.wrench).all()
+
+
+def test_of_several_states_it_says_when_the_first_came():
+    with robots.connect("ros2", config=CONFIG, watch=True) as robot:
+        skipped, tries = 0, 0
+        while skipped < 1 and tries < 20:  # the arm itself may pause
+            state, tries = robot.wait(), tries + 1
+            cycle, seen = state.cycle, state.joint_time
+            time.sleep(5.0 / RATE)
+            skipped = robot.wait().cycle - cycle - 1
+        assert skipped >= 1
+        assert seen < state.first_time < state.joint_time
 
 
 def test_a_sensor_that_reports_the_reaction_is_turned(graph: Graph):

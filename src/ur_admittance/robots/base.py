@@ -39,9 +39,11 @@ class State:
         joint_time: when q and qd arrived, s on the robot's `clock()`.
         wrench_time: when the wrench arrived, s on the robot's `clock()`.
         cycle: number of this state; a step of more than one means states were missed.
+        first_time: when the first of them arrived, if the robot knows; else they are taken to have
+            come one period apart.
     """
 
-    __slots__ = ("cycle", "joint_time", "q", "qd", "wrench", "wrench_time")
+    __slots__ = ("cycle", "first_time", "joint_time", "q", "qd", "wrench", "wrench_time")
 
     def __init__(self) -> None:
         self.q = np.full(6, np.nan)
@@ -50,6 +52,7 @@ class State:
         self.joint_time = -math.inf
         self.wrench_time = -math.inf
         self.cycle = -1
+        self.first_time = -math.inf
 
 
 class Robot(ABC):

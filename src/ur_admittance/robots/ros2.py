@@ -286,6 +286,7 @@ class Ros2Robot(Robot):
         state, fresh = self._state, False
         for data in self.joints.new():
             if self._joint_reader.read(data, self._q, self._qd):
+                state.first_time = state.first_time if fresh else self.joints.arrived
                 self._update_joints()
                 self.senders[topics.JOINT_STATES].add(self.joints.sender)
                 fresh = True
