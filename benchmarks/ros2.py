@@ -182,21 +182,18 @@ def show(results: dict[str, Any], console: Console) -> None:
     for name, time_taken in results["messages"].items():
         table.add_row(name, _us(time_taken))
     console.print(table)
-    heads = ("p50", "(rounds)", "p99", "p99.9", "max", "sent", "answers", "CPU %")
+    heads = ("p50", "p99", "p99.9", "max", "sent", "answers", "CPU %")
     table = _table("Wrench and joint state sent -> command taken by the arm, us", heads)
     for name, row in (results["ways"] | results["node"]).items():
-        median, *rest = map(_us, row["trip"].values())
-        medians = sorted(row.get("medians", []))
-        span = f"{_us(medians[0])}-{_us(medians[-1])}" if len(medians) > 1 else ""
         counts = (row["sent"], row["commands"], f"{100 * row['cpu']:.1f}")
-        table.add_row(name, median, span, *rest, *map(str, counts))
+        table.add_row(name, *map(_us, row["trip"].values()), *map(str, counts))
     console.print(table)
-    heads = ("p50", "p99", "p99.9", "max", "ticks", "late", "missed", "stops", "lost in", "out")
+    heads = ("p50", "p99", "p99.9", "max", "ticks", "late", "missed", "stops", "lost")
     table = _table("Inside the node: wrench arrived -> command sent, us", heads)
     for name, row in results["node"].items():
         counts = (row["ticks"], row["late"], row["missed"], len(row["stops"]))
-        lost = (row["lost in"], row["lost out"])
-        table.add_row(name, *map(_us, row["reaction"].values()), *map(str, (*counts, *lost)))
+        lost = f"{row['lost in']}/{row['lost out']}"
+        table.add_row(name, *map(_us, row["reaction"].values()), *map(str, counts), lost)
     console.print(table)
     for name, row in results["node"].items():
         begin, end = row["megabytes"]
@@ -216,8 +213,8 @@ def show(results: dict[str, Any], console: Console) -> None:
             console.print(f"  stopped and reset {count} times: {why}")
     for line in (
         "late: states that came half a period too late; missed: never seen, or only with the next",
-        "stops: how often the loop stopped the arm for being late; reset each time",
-        "lost: messages to the node (in) and commands to the arm (out) that never arrived",
+        "stops: how often the arm was stopped; it was reset each time",
+        "lost: messages to the node / commands to the arm that never arrived",
         *results["notes"],
     ):
         console.print(line)
