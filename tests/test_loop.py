@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -186,7 +187,16 @@ def test_every_tick_is_on_the_blackboard_and_changes_come_back_from_it():
     assert speeds.max() == pytest.approx(0.05, rel=1e-5)
 
 
+@pytest.fixture
+def hangup() -> Iterator[None]:
+    """A closed terminal is heard of, also where the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.usefixtures("hangup")
 def test_a_signal_brakes_the_arm_to_rest_and_ends_the_run_cleanly(number):
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.loop_process"],
@@ -202,6 +212,7 @@ def test_a_signal_brakes_the_arm_to_rest_and_ends_the_run_cleanly(number):
     assert process.returncode == 0
 
 
+@pytest.mark.usefixtures("hangup")
 def test_a_terminal_that_closes_counts_once_however_often_it_is_said():
     before = signal.getsignal(signal.SIGHUP)
     with loop.signals() as asked:
