@@ -94,14 +94,6 @@ class Jittery(SimRobot):
         return super().clock() + self._behind
 
 
-def test_states_that_come_late_are_counted_and_do_not_stop_the_arm():
-    with Jittery("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
-        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=1.0)
-    assert summary.late > 20
-    assert summary.overruns == 0
-    assert not summary.faulted and not summary.too_late
-
-
 class Bunched(SimRobot):
     """Every tenth of its states comes together with the next, as over a bad network."""
 
@@ -113,10 +105,11 @@ class Bunched(SimRobot):
         return state
 
 
-def test_states_that_come_together_are_missed_and_no_fault_of_the_loop():
-    with Bunched("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
+@pytest.mark.parametrize(("kind", "counter"), [(Jittery, "late"), (Bunched, "missed")])
+def test_states_that_come_late_or_together_are_counted_and_do_not_stop_the_arm(kind, counter):
+    with kind("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
         summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=1.0)
-    assert summary.missed > 20
+    assert getattr(summary, counter) > 20
     assert summary.overruns == 0
     assert not summary.faulted and not summary.too_late
 
