@@ -35,7 +35,9 @@ def test_a_minute_at_500_hz_loses_nothing(graph: Graph):
     told = graph.hear(DiagnosticArray, "/diagnostics", 10)
     # less than safety.start_force, which a hand may not exceed when the node is reset
     sim = graph.start("sim-ros2", "--push", "0", "8", "0", "--json")
-    node = graph.start("run", "--robot", "ros2", "--config", "preset:hand-guiding", "--json")
+    config = ("--config", "preset:hand-guiding", "--json")
+    patient = ("--ros-args", "-p", "safety.lost_timeout:=5.0")  # this machine may stand still
+    node = graph.start("run", "--robot", "ros2", *config, *patient)
     board = attached(graph)
     rates: list[float] = []  # ticks/s, stops included
     while max(rates, default=0.0) < HELD * RATE and len(rates) < TRIES:
