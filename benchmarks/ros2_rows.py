@@ -58,9 +58,8 @@ def as_one(slices: list[dict[str, Any]]) -> dict[str, Any]:
     """Slices of the same length, of the same row."""
     counts = {name: sum(s[name] for s in slices) for name in ("sent", "commands", "arm late")}
     trips = np.concatenate([s["trips"] for s in slices])
-    medians = [float(np.median(s["trips"])) for s in slices]
     cpu = float(np.mean([s["cpu"] for s in slices]))
-    return {**counts, "trip": quantiles(trips), "medians": medians, "cpu": cpu}
+    return {**counts, "trip": quantiles(trips), "cpu": cpu}
 
 
 def admittance(priority: int, seconds: float, folder: Path, tell: Tell) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import loop
+from ur_admittance.loop import OVERRUNS_IN_A_ROW, OVERRUNS_SHARE
 
-_IN_A_ROW, _IN_A_SECOND = 3, 5  # wakings late by a period, for which the control loop would stop
 _PAUSE = 1.0  # s after such a stop until it would go on
 _PATIENCE = 60.0  # s to write its numbers
 
@@ -56,6 +56,7 @@ def stops(lateness: np.ndarray, period: float) -> int:
             second, in_second = int(now), 0
         in_a_row = in_a_row + 1 if late > period else 0
         in_second += late > period
-        if now >= resume and (in_a_row >= _IN_A_ROW or in_second > _IN_A_SECOND):
+        too_many = in_a_row >= OVERRUNS_IN_A_ROW or in_second * period > OVERRUNS_SHARE
+        if now >= resume and too_many:
             count, in_a_row, in_second, resume = count + 1, 0, 0, now + _PAUSE
     return count

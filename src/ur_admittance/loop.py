@@ -23,8 +23,8 @@ from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.base import Robot, State
 
 LATE = 1.5  # periods between two states, beyond which the second counts as late
-_OVERRUNS_IN_A_ROW = 3
-_OVERRUNS_SHARE = 0.01  # of the ticks of a second
+OVERRUNS_IN_A_ROW = 3
+OVERRUNS_SHARE = 0.01  # of the ticks of a second
 _BATCH = 500  # ticks between two additions to the histograms
 _PATIENCE = 10.0  # s, for coming to rest at the end
 
@@ -271,9 +271,9 @@ class _Loop:
         summary.overruns += 1
         self.in_a_row += 1
         self.this_second += 1
-        if self.in_a_row >= _OVERRUNS_IN_A_ROW:
+        if self.in_a_row >= OVERRUNS_IN_A_ROW:
             self._stop(f"the loop missed its cycle {self.in_a_row} times in a row")
-        elif self.this_second > max(1.0, _OVERRUNS_SHARE * self.robot.rate):
+        elif self.this_second > max(1.0, OVERRUNS_SHARE * self.robot.rate):
             self._stop(f"the loop missed its cycle {self.this_second} times within a second")
 
     def _stop(self, why: str) -> None:
