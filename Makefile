@@ -9,7 +9,7 @@ LIGHT  := $(VENV)/.ready-for-demo
 
 help:
 	@echo "make demo    a simulated arm gives way, follows a surface, stops at a wall, finds a hole"
-	@echo "make test    all tests (about ten minutes on two cores)"
+	@echo "make test    all tests (about twenty minutes on two cores)"
 	@echo "make check   lint, types and the fast tests"
 	@echo "make bench   the timing tables"
 	@echo "make format  let ruff tidy the code"
@@ -18,7 +18,7 @@ help:
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[sim,record,chain,ros2,dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[sim,record,chain,fake,ros2,dev]"
 	@touch $@
 
 # The demo needs no tools of ours: it uses the whole environment if that is there, else a small one.
@@ -40,7 +40,7 @@ check: lint
 	$(BIN)/python -m pytest -m "not slow" -n 2
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --durations=15
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -24,7 +24,7 @@ from benchmarks.numpy_pinocchio import NumpyPinocchio
 from benchmarks.numpy_pinocchio import replay as replay_numpy
 from benchmarks.timing import time_python
 from benchmarks.workload import Workload
-from ur_admittance import loop_bench
+from ur_admittance.bench import loop as loop_bench
 
 AGREEMENT = 1e-6  # rad/s
 WIDTH = 140  # of the tables, characters
@@ -238,11 +238,12 @@ def _show_rest(console: Console, results: dict[str, Any]) -> None:
     for name, row in results["allocations"].items():
         table.add_row(name, *(f"{row[n]:,}" if n in row else "-" for n in names))
     console.print(table)
-    table = Table(title="Start, s")
-    for heading in ("", "import", "first tick", "process"):
+    table = Table(title="Start, s; resident memory, MB")
+    columns = ("import", "first tick", "process", "processor", "resident")
+    for heading in ("", *columns):
         table.add_column(heading, justify="right" if heading else "left")
     for name, row in results["startup"].items():
-        table.add_row(name, *(f"{row[key]:.2f}" for key in ("import", "first tick", "process")))
+        table.add_row(name, *(f"{row[key]:.2f}" for key in columns))
     console.print(table)
     table = Table(title="Rollout")
     table.add_column("threads", justify="right")

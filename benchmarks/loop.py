@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks.cpp_rows import BUILD, SOURCES
-from ur_admittance import loop_bench
+from ur_admittance.bench import loop as loop_bench
 
 SOURCE = SOURCES / "bare_loop.c"
 BINARY = BUILD / "bare_loop"

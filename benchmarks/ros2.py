@@ -31,7 +31,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from benchmarks.cpp_rows import BUILD
-from ur_admittance import loop_bench
+from ur_admittance.bench import loop as loop_bench
 from ur_admittance.errors import RobotError
 from ur_admittance.realtime import RealTime, prepare, restore
 
@@ -53,7 +53,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=BUILD / "ros2.json", metavar="PATH")
     options = parser.parse_args()
     try:
-        from ur_admittance.ros2 import wire  # noqa: F401
+        from ur_admittance.robots.ros2 import wire  # noqa: F401
     except RobotError as error:
         print(error, file=sys.stderr)
         return 2
@@ -132,7 +132,7 @@ def messages() -> dict[str, float]:
     from sensor_msgs.msg import JointState
 
     from ur_admittance import RobotModel
-    from ur_admittance.ros2.readers import JointReader, WrenchReader
+    from ur_admittance.robots.ros2.readers import JointReader, WrenchReader
 
     names = list(RobotModel.ur("ur5e").joint_names)
     state = JointState(name=names, position=[0.5] * 6, velocity=[0.1] * 6, effort=[1.0] * 6)

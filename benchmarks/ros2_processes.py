@@ -24,8 +24,8 @@ from std_msgs.msg import Float64MultiArray
 
 from ur_admittance import RobotModel
 from ur_admittance.realtime import Deadlines, RealTime, prepare
-from ur_admittance.ros2 import topics, wire
-from ur_admittance.ros2.readers import JointReader, WrenchReader
+from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2.readers import JointReader, WrenchReader
 
 RATE = 500.0  # Hz
 PROCESSES = "benchmarks.ros2_processes"  # this module
@@ -43,6 +43,7 @@ _MODEL = RobotModel.ur("ur5e")
 ARM_PRIORITY = 60  # the robot is punctual, whatever the node is
 _TAGGED = 1e3  # added to the number of a state, which is no joint angle then
 _FORCE, _HERTZ = 10.0, 0.5  # N, Hz
+_PUSH, _REST = 8.0, 2.0  # s: in turns, since an arm that is touched does not start again
 _SILENT = 0.2  # s without a command, after which the arm is back at home and waits for none
 _DEEP = QoSProfile(depth=1000)  # so that what is not there was lost, and not replaced
 
@@ -90,7 +91,10 @@ class Arm:
         self._state.velocity = self._qd.tolist()
         if self._tagged:
             self._state.position[0] = _TAGGED + number
-        self._wrench.wrench.force.y = float(_FORCE * np.sin(2.0 * np.pi * _HERTZ * now))
+        # The wave is at zero at the beginning and the end of a push.
+        pushed = self._heard > 0.0 and now % (_PUSH + _REST) < _PUSH
+        force = _FORCE * np.sin(2.0 * np.pi * _HERTZ * now) if pushed else 0.0
+        self._wrench.wrench.force.y = float(force)
         self._open.append(number)
         self.rows.append([time.monotonic(), np.nan, 0.0, 0.0, 0.0])
         self._wrenches.publish(self._wrench)

@@ -23,7 +23,7 @@ from benchmarks import witness
 from benchmarks.ros2_processes import ARM_PRIORITY, PROCESSES, RATE, ROW
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.errors import RobotError
-from ur_admittance.ros2 import topics, wire
+from ur_admittance.robots.ros2 import topics, wire
 
 QUANTILES = {"p50": 50.0, "p99": 99.0, "p99.9": 99.9, "max": 100.0}
 _SETTLE = 1.0  # s that do not count
@@ -32,7 +32,8 @@ _START = 300.0  # s for a process that may have to compile something first
 _PATIENCE = 30.0  # s for a process to end, or to say its last word
 _ROWS, _COMPLAINTS = "rows.npy", "complaints.txt"
 _NODE = ("-c", "from ur_admittance.cli import main; main()", "run", "--robot", "ros2", "--json")
-_NODE += ("--model", "ur5e", "--config", "preset:hand-guiding")
+_NODE += ("--model", "ur5e", "--remote-reset", "--keep-trying", "--config")
+_CONFIG = "extends: preset:hand-guiding\noutput: {mode: velocity}\n"
 
 Tell = Callable[[float], None]  # told how many s have been measured
 
@@ -66,10 +67,11 @@ def admittance(priority: int, seconds: float, folder: Path, tell: Tell) -> dict[
     """The arm, and `ur-admittance run --robot ros2`; after a stop it is asked to go on."""
     tell(0.0)
     above = max(ARM_PRIORITY, priority) + 1 if priority else 0
+    (config := folder / "config.yaml").write_text(_CONFIG)
     real_time = ("--priority", str(priority), "--awake" if priority else "--no-awake")
     with (
         _running(folder, "-m", PROCESSES, "arm", str(folder / _ROWS)) as arm,
-        _running(folder, *_NODE, *real_time) as node,
+        _running(folder, *_NODE, str(config), *real_time) as node,
     ):
         _wait_for_commands(arm, node, folder)
         with wire.started():

@@ -19,25 +19,27 @@ from ur_admittance.kernel.check import (
     note_events,
 )
 from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.contact import clear_contact, damp, feel, sharpen
+from ur_admittance.kernel.contact_motion import allow_braking, lead_lag, note_contact
 from ur_admittance.kernel.desired import desired, take_goal
 from ur_admittance.kernel.kinematics import kinematics
 from ur_admittance.kernel.law import (
     command_pose,
     feed_forward,
     gains,
-    hold_back,
     law,
     move_offset,
     re_anchor,
 )
-from ur_admittance.kernel.limiter import limit
-from ur_admittance.kernel.spatial import quaternion_of, set_quaternion
+from ur_admittance.kernel.monitor import account, calm_down, watch
+from ur_admittance.kernel.spatial import linear, quaternion_of, set_quaternion
 from ur_admittance.kernel.tick import seed, to_joints, write
-from ur_admittance.kernel.track import leash, not_following, pose_error, reference, track
+from ur_admittance.kernel.track import not_following, pose_error, reference, track
+from ur_admittance.kernel.windup import hold_back, leash
 from ur_admittance.kernel.wrench import accept_wrench, to_law_axes, wrench
 
-STEPS = ("check", "kinematics", "wrench", "law", "command pose", "track", "limit", "ik", "write")
-CHECK, KINEMATICS, WRENCH, LAW, POSE, TRACK, LIMIT, IK, WRITE = range(len(STEPS))
+STEPS = ("check", "kinematics", "wrench", "law", "command pose", "track", "limit, ik", "write")
+CHECK, KINEMATICS, WRENCH, LAW, POSE, TRACK, IK, WRITE = range(len(STEPS))
 LAPS = np.array([3, 1, 1, 1, 1, 2, 1, 1, 1])  # clock readings of each step in one tick
 
 
@@ -64,12 +66,14 @@ def timed_step(p, s, i, o, timespec, spent):
     accept_wrench(p, s, i)
     check_wrench_age(p, s, i)
     wrench(p, s)
+    account(p, s)
+    watch(p, s)
     t = lap(timespec, spent, WRENCH, t)
     take_goal(s, i)
-    if s.lead_time >= 0.0 and s.mode == bits.ACTIVE and not s.fresh and not_following(p, s):
+    if s.lead_time >= 0.0 and s.mode == bits.ACTIVE and not s.seeding and not_following(p, s):
         s.status |= bits.NOT_FOLLOWING
     decide(s)
-    if s.fresh:
+    if s.seeding:
         seed(p, s)
         t = lap(timespec, spent, CHECK, t)
     else:
@@ -79,17 +83,28 @@ def timed_step(p, s, i, o, timespec, spent):
         t = lap(timespec, spent, TRACK, t)
         desired(p, s)
         to_law_axes(p, s)
+        if p.adapt:
+            feel(p, s)
+            sharpen(p, s)
+        v_before = linear(s.v)
         law(p, s)
+        if p.adapt:
+            damp(p, s)
+        calm_down(p, s)
         t = lap(timespec, spent, LAW, t)
         feed_forward(p, s)
         track(p, s)
+        if p.adapt:
+            lead_lag(p, s, v_before)
+            allow_braking(p, s)
+        else:
+            clear_contact(s)
         t = lap(timespec, spent, TRACK, t)
-        limit(p, s, False)
-        t = lap(timespec, spent, LIMIT, t)
-        to_joints(p, s)
+        to_joints(p, s, False)
         t = lap(timespec, spent, IK, t)
         if s.status & bits.LIMITS:
             hold_back(p, s, s.V_lim if s.status & bits.SINGULARITY else s.V_cmd)
+        note_contact(s)
         move_offset(s)
         command_pose(p, s)
         leash(p, s)

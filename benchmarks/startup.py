@@ -20,12 +20,21 @@ controller = ua.Controller(model, ua.Config())
 controller.activate(model.home)
 controller.update(np.array(model.home), np.zeros(6), 0.002)
 done = time.perf_counter()
-print(json.dumps({"import": imported - begun, "first tick": done - imported}))
+with open("/proc/self/smaps_rollup") as file:
+    kilobytes = next(int(line.split()[1]) for line in file if line.startswith("Rss:"))
+print(json.dumps({
+    "import": imported - begun,
+    "first tick": done - imported,
+    "processor": time.process_time(),
+    "resident": kilobytes / 1000,
+}))
 """
 
 
 def start(environment: dict[str, str]) -> dict[str, float]:
-    """Seconds of one start; 'process' includes the interpreter's own start and end."""
+    """Seconds of one start; 'process' includes the interpreter's own start and end, 'processor' is
+    the time it computed, however busy the machine was, and 'resident' its memory then, MB.
+    """
     begun = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM],
@@ -38,7 +47,7 @@ def start(environment: dict[str, str]) -> dict[str, float]:
 
 
 def measure(cold: bool) -> dict[str, dict[str, float]]:
-    """A warm start; before it a cold one in an empty cache, if asked for (takes about a minute)."""
+    """A warm start; before it a cold one in an empty cache, if asked for."""
     if not cold:
         start(dict(os.environ))
         return {"warm": start(dict(os.environ))}

@@ -28,7 +28,7 @@ class Records:
     @staticmethod
     def of(workload: Workload) -> Records:
         begin, inputs = layout.new_state(), layout.new_inputs()
-        begin["mode"], begin["fresh"], begin["q"] = bits.ACTIVE, 1, workload.q[0]
+        begin["mode"], begin["seeding"], begin["q"] = bits.ACTIVE, 1, workload.q[0]
         inputs["stop"] = inputs["goal_count"] = 0
         params = pack(workload.config, workload.model)
         return Records(params, begin.copy(), inputs, layout.new_outputs(), begin)

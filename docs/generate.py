@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from ur_admittance import faults
-from ur_admittance.config import Config
-from ur_admittance.config_check import Field
+from ur_admittance.config import Config, Field
 from ur_admittance.kernel import layout
-from ur_admittance.ros2 import topics
+from ur_admittance.robots.ros2 import topics
 
 HERE = Path(__file__).parent
 NOTE = "<!-- Written by docs/generate.py. Change the source it names, not this page. -->\n"
@@ -51,8 +51,49 @@ OUTPUTS = {
     "F_P": ("N, Nm", "P axes, at P", "at the probe, after the deadband: what the law feels"),
     "engagement": ("0 to 1", "", "how far the springs have faded in"),
     "sigma": ("mixed", "", ""),
+    "contact_stiffness": ("N/m", "", ""),
+    "contact_normal": ("unit", "W axes", "normal of what is touched"),
+    "contact_damping": ("N s/m", "", ""),
+    "energy": ("J", "at S", ""),
+    "energy_given": ("J", "at S", ""),
     "inputs": ("record", "", ""),
     "timing": ("record", "", ""),
+}
+
+LIFE_CYCLE = """\
+    unconfigured --configure--> inactive --activate--> active --deactivate--> inactive
+
+It is a lifecycle node (`ros2 lifecycle set /admittance_node ...`). `run` goes all the way up by \
+itself, `run --inactive` and `run --unconfigured` part of it. Inactive, it runs the tick without \
+commanding, for taring and diagnostics. With \
+`--remote-reset`, going inactive ends a stop, too.
+"""
+
+PARAMETER_RULES = """\
+- A request is checked whole. Of several values, one that is wrong refuses all of them, with the \
+reason: `admittance.mass: must be six numbers > 0 and <= 1000 (kg, kg m^2), got -0.3 as value 6`. \
+So do combinations that make no sense.
+- A live one is in force at the next tick; gains move there over `admittance.ramp_seconds`.
+- A read-only one says so: `control_rate: cannot change while the node lives; start it with \
+another value`. Give it at the start, by `--config` or `--ros-args -p name:=value` or \
+`--ros-args --params-file mine.yaml`.
+- What `ros2 param dump` wrote, `ros2 param load` may bring back: read-only ones among it are \
+passed over if they are the same, and refuse the whole if they are not.
+- `dynamic_parameters: false` makes all of them read-only.
+- What `ur-admittance set` changes shows in ROS within a second.
+"""
+
+# Title, picture and what is seen in it, of each example; its text is its own docstring.
+EXAMPLES = {
+    "01_push.py": ("A push", "push.png", "distance, speed and acceleration of a pushed arm"),
+    "02_wall.py": ("A wall", "wall.png", "an arm pressed against a wall, let go, pulled away"),
+    "03_rollout.py": ("A thousand contacts", "contact.png", "gains that settle and that bounce"),
+    "04_report.py": (
+        "A report",
+        "report.png",
+        "speed by the law, as measured, and why they differ",
+    ),
+    "05_chain.py": ("A chain", "chain.png", "a trajectory that is pushed aside and comes back"),
 }
 
 
@@ -103,13 +144,18 @@ def parameters_page() -> str:
     parts = [
         "# Parameters\n",
         NOTE,
-        "Every parameter with its default, from `src/ur_admittance/config.py`. In a YAML file the "
+        "Every parameter with its default, from `src/ur_admittance/config/`. In a YAML file the "
         "dot is a level: `admittance.mass` is `mass` below `admittance`. Six numbers are "
         "`[x y z rx ry rz]`, and two units are those of translations and rotations. *Live* "
         "parameters may change while the controller runs, with `controller.set(...)`. Unknown "
         "keys, keys written twice and values outside their bounds are refused, all at once, with "
         "file and line. `period` (s) is accepted for `control_rate`, and "
         "`trajectory_time_from_start` for `output.time_from_start`.\n",
+        "`extends: preset:NAME`, or the path of a YAML file beside this one, names what a file "
+        "builds on; its own keys rule. Where two keys set one thing (`damping` and "
+        "`damping_ratio`, `filter_cutoff_hz` and `filter_coefficient`, `min_motion_threshold` and "
+        "the deadbands), the one in the later file does, and while running the one that was "
+        "changed last.\n",
     ]
     sections: dict[str, list[tuple[str, ...]]] = {}
     for field in Config.fields():
@@ -164,8 +210,8 @@ def ros2_page() -> str:
         "# ROS 2 reference\n",
         NOTE,
         "The admittance node, `ur-admittance run --robot ros2`: its names on the graph, from "
-        "`src/ur_admittance/ros2/topics.py`, and its parameters, from "
-        "`src/ur_admittance/config.py`. How they are used: [on a ROS 2 graph](ros2.md). `~` stands "
+        "`src/ur_admittance/robots/ros2/topics.py`, and its parameters, from "
+        "`src/ur_admittance/config/`. How they are used: [on a ROS 2 graph](ros2.md). `~` stands "
         f"for the node's own name, `/{topics.NODE}`. All names can be remapped. Every message type "
         "is a standard one.\n",
     ]
@@ -178,10 +224,13 @@ def ros2_page() -> str:
         parts += [heading, table(heads, rows)]
     rows = [(f"`{name}`", text) for name, text in topics.SERVICES.items()]
     parts += [
+        "## Life cycle\n",
+        LIFE_CYCLE,
         "## Services\n",
-        "All of type std_srvs/Trigger: `success`, and a `message` that says what was done, or why "
-        "not. Those of every lifecycle node (`~/change_state`, `~/get_state`, ...) and of every "
-        "node with parameters (`~/set_parameters`, `~/describe_parameters`, ...) come on top.\n",
+        "Answered between two ticks, one every 40 ms. All of type std_srvs/Trigger: `success`, and "
+        "a `message` that says what was done, or why not. Those of every lifecycle node "
+        "(`~/change_state`, `~/get_state`, ...) and of every node with parameters "
+        "(`~/set_parameters`, `~/describe_parameters`, ...) come on top.\n",
         table(("service", "what"), rows),
         "## Parameters\n",
         "Their names are those of the configuration; [parameters](parameters.md) has the default, "
@@ -189,6 +238,7 @@ def ros2_page() -> str:
         "and range, so `ros2 param describe` shows them. Here is what ROS adds: the type, and "
         "whether it may change while the node lives. What is none in a configuration is the string "
         "`none` in ROS. A number may be written without a point.\n",
+        PARAMETER_RULES,
         table(("parameter", "type in ROS", "change"), [_ros_row(f) for f in Config.fields()]),
     ]
     return "\n".join(parts)
@@ -202,7 +252,35 @@ def _ros_row(field: Field) -> tuple[str, str, str]:
     return f"`{field.name}`", kind, "live" if field.live else "read-only"
 
 
+def gallery_page() -> str:
+    """Every example: its picture, what it is about, its code."""
+    files = sorted((HERE.parent / "examples").glob("*.py"))
+    if {file.name for file in files} != set(EXAMPLES):
+        raise SystemExit(f"docs/generate.py: EXAMPLES is not what is in examples/: {[*EXAMPLES]}")
+    parts = [
+        "# Gallery\n",
+        NOTE,
+        "The scripts in `examples/`, each with the picture it makes. None needs a robot. They run "
+        "as they stand, most of them in seconds once the kernel has been compiled:\n",
+        "```sh\npython examples/01_push.py --out push.png\n```\n",
+    ]
+    for file in files:
+        title, picture, seen = EXAMPLES[file.name]
+        code = file.read_text("utf-8")
+        text = (ast.get_docstring(ast.parse(code)) or "").strip()
+        parts += [
+            f"## {title}\n",
+            f"{text}\n",
+            f"![{seen.capitalize()}](images/{picture})\n",
+            f'<details markdown="1">\n<summary>The code: examples/{file.name}</summary>\n',
+            f"```python\n{code.strip()}\n```\n",
+            "</details>\n",
+        ]
+    return "\n".join(parts)
+
+
 PAGES = {
+    "gallery.md": gallery_page,
     "faults.md": faults_page,
     "parameters.md": parameters_page,
     "outputs.md": outputs_page,

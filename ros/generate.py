@@ -15,7 +15,7 @@ NOTE = "# Written by ros/generate.py from the preset of this name. Copy it to ch
 
 def parameter_file(preset: str) -> str:
     """A preset, comments and all, as a ROS 2 parameter file for a node of any name."""
-    source = resources.files("ur_admittance") / "presets" / f"{preset}.yaml"
+    source = resources.files("ur_admittance.config") / "presets" / f"{preset}.yaml"
     text = textwrap.indent(source.read_text("utf-8"), "    ")
     return f"{NOTE}/**:\n  ros__parameters:\n{text}"
 

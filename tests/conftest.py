@@ -1,13 +1,72 @@
-"""Property tests are the same on every run, and small matrices do not start threads."""
+"""For all tests: property tests that are the same on every run, the oracle on every controller."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 # Before NumPy is loaded: on a busy machine its threads wait for each other at every 3 x 3 product.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# A shell that starts this in the background has SIGINT ignored, and its children's, too.
+with suppress(ValueError):  # not the main thread
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
 settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
 settings.load_profile("same every time")
+
+WATCHES = pytest.StashKey[Any]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "unjudged(*what, reason): the oracle overlooks these of its checks, or all; says why",
+    )
+    from tests.oracle import Watches
+    from ur_admittance import Controller
+
+    watches, warm_up = Watches(), Controller._warm_up
+
+    def watched(controller: Controller) -> None:
+        warm_up(controller)
+        watches.begin(controller)
+
+    Controller._warm_up = watched
+    config.stash[WATCHES] = watches
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """A test fails if a controller that it ran broke a promise, whatever it asserts itself."""
+    watches = item.config.stash[WATCHES]
+    try:
+        yield
+    except BaseException:
+        watches.end()
+        raise
+    found = watches.end()
+    for mark in item.iter_markers("unjudged"):
+        assert mark.kwargs["reason"]
+        found = {k: v for k, v in found.items() if mark.args and k not in mark.args}
+    assert not found, f"the oracle: {found}"
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder for blackboards that no other test sees."""
+    ram = "/dev/shm"
+    folder = tempfile.mkdtemp(prefix="ur-admittance-test-", dir=ram if Path(ram).is_dir() else None)
+    monkeypatch.setenv("UR_ADMITTANCE_RUNTIME", folder)
+    yield
+    shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""What the tests share: a free configuration, a closed loop, and the oracle that judges traces."""
+"""What the tests share: a free configuration, poses, and a closed loop."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from tests.oracle import ANGULAR as ANGULAR
+from tests.oracle import LINEAR as LINEAR
+from tests.oracle import lengths as lengths
+from tests.oracle import oracle as oracle
 from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.faults import FAULTS
-from ur_admittance.kernel import bits, layout
+from ur_admittance.kernel import layout
 from ur_admittance.realtime import RealTime, prepare, restore
 
-LINEAR, ANGULAR = slice(0, 3), slice(3, 6)
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 ZERO = np.zeros(6)
 
@@ -153,63 +156,6 @@ def names_in(history: np.ndarray) -> set[str]:
     return {fault.name for fault in FAULTS if seen & fault.mask}
 
 
-def lengths(vectors: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(vectors, axis=-1)
-
-
-def oracle(history: np.ndarray, controller: Controller) -> None:
-    """What must be true of every trace, whatever happened in it.
-
-    `history` holds output records in the order of their ticks, all under the same limits.
-    """
-    config, model = controller.config, controller.model
-    limits = config.limits
-    for name in layout.OUTPUTS.names or ():
-        if name not in ("wrench", "inputs", "timing"):  # these are as they came
-            assert np.isfinite(history[name]).all(), f"{name} is not finite"
-    known = sum(fault.mask for fault in FAULTS)
-    status = history["status"]
-    assert not (status & ~known).any(), "a status bit without a name"
-
-    V, qd, dt = history["V_WP_cmd"], history["qd"], history["dt"]
-    qd_max = model.qd_max if limits.joint_velocity is None else limits.joint_velocity
-    qdd_max = model.qdd_max if limits.joint_acceleration is None else limits.joint_acceleration
-    assert (np.abs(qd) <= np.asarray(qd_max) * (1 + 1e-9)).all(), "joint speed"
-    assert (lengths(V[:, LINEAR]) <= config.max_linear_velocity * (1 + 1e-5) + 1e-9).all(), "speed"
-    assert (lengths(V[:, ANGULAR]) <= config.max_angular_velocity * (1 + 1e-5) + 1e-9).all(), "turn"
-    for k in range(0, len(history), 50):
-        np.testing.assert_allclose(model.jacobian(history["q"][k]) @ qd[k], V[k], atol=1e-9)
-
-    follows = np.diff(history["tick"]) == 1
-    dqd = np.abs(np.diff(qd, axis=0))[follows]
-    reach = dt[1:][follows]
-    assert (dqd <= np.asarray(qdd_max) * reach[:, None] * (1 + 1e-6) + 1e-12).all(), "joint accel"
-    eased = (status[1:][follows] & bits.BEYOND_ACCELERATION) != 0
-    for part, most in (
-        (LINEAR, limits.max_linear_acceleration),
-        (ANGULAR, limits.max_angular_acceleration),
-    ):
-        change = lengths(np.diff(V[:, part], axis=0))[follows]
-        assert (eased | (change <= most * reach * (1 + 1e-5) + 1e-9)).all(), "acceleration"
-
-    q, margin = history["q"], limits.joint_margin
-    low, high = model.q_min + margin, model.q_max - margin
-    if ((q[0] >= low) & (q[0] <= high)).all():
-        assert ((q >= low - 1e-6) & (q <= high + 1e-6)).all(), "joint range"
-    p_WP, box = history["X_WP"][:, :3, 3], (limits.workspace_min, limits.workspace_max)
-    if ((p_WP[0] >= box[0]) & (p_WP[0] <= box[1])).all():
-        assert ((p_WP >= np.array(box[0]) - 1e-4) & (p_WP <= np.array(box[1]) + 1e-4)).all(), "wall"
-    lead = np.abs(history["q_ref"] - q)
-    assert (lead <= config.tracking.max_joint_lead + 1e-9).all(), "reference out of reach"
-
-    mode, zero = history["mode"], (qd == 0).all(axis=1)
-    assert zero[mode == bits.INACTIVE].all(), "an inactive controller moves the arm"
-    assert not ((status & bits.STOPS != 0) & (mode == bits.ACTIVE)).any(), "a stop bit is ignored"
-    assert not ((status & bits.HOLDS != 0) & (mode == bits.ACTIVE)).any(), "a hold bit is ignored"
-    stays = follows & (mode[1:] == bits.STOPPED) & (mode[:-1] == bits.STOPPED)
-    assert zero[1:][stays & zero[:-1]].all(), "a stopped arm moves"
-
-
 def scenario() -> np.ndarray:
     """A few hundred ticks that go through most of the kernel; the same wherever they are run."""
     model = arm()
@@ -252,3 +198,17 @@ def scenario() -> np.ndarray:
     controller.deactivate()
     act(ZERO, 60)
     return np.concatenate(acts)
+
+
+def touching(ticks: int = 250) -> np.ndarray:
+    """A run onto steel, 5 mm below, with all that is done about contact."""
+    on = {"contact.adapt": True, "contact.monitor": True, "arm.lag": 0.005}
+    controller = Controller(arm(), Config.from_dict(on))
+    top = float(arm().fk(arm().home)[2, 3]) - 0.005
+    controller.activate(arm().home)
+
+    def felt(_: int, q: np.ndarray) -> np.ndarray:
+        depth = max(0.0, top - float(arm().fk(q)[2, 3]))
+        return np.array([1.0, 0, 10.0 - 50e3 * depth, 0, 0, 0])
+
+    return run(controller, arm().home, felt, ticks)

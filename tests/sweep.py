@@ -23,6 +23,7 @@ JOINT_BITS = bits.JOINT_POSITION_LIMIT | bits.JOINT_VELOCITY_LIMIT | bits.JOINT_
 FORCED = JOINT_BITS | bits.SINGULARITY | bits.STOPPING_DISTANCE
 BEYOND = bits.BEYOND_ACCELERATION
 HELD = FORCED | BEYOND | bits.WORKSPACE_LIMIT | bits.OUTSIDE_WORKSPACE
+CONTACT_BRAKING = bits.CONTACT_BRAKING
 STOPPED, ACTIVE = bits.STOPPED, bits.ACTIVE
 STOP_REQUESTED = bits.STOP_REQUESTED
 
@@ -38,9 +39,11 @@ class Scene(NamedTuple):
 
 
 # columns of the result
-COLUMNS = 17
+COLUMNS = 18
 NOT_FINITE, QD, QDD, Q, SPEED, TURN, FREE, FORCED_TICKS = range(8)
-FORCED_MOST, FORCED_SPEED, WALL, TICKS, LATCHED, MOVED, SILENT, JERK, JERKY = range(8, COLUMNS)
+FORCED_MOST, FORCED_SPEED, WALL, TICKS, LATCHED, MOVED, SILENT, JERK, JERKY, BRAKED = range(
+    8, COLUMNS
+)
 
 # the first tick of a run that left the acceleration limit: enough to ask whether it had to
 CASE = np.dtype(
@@ -120,6 +123,11 @@ def _random_values(rng: np.random.Generator, rate: float) -> dict[str, object]:
         "safety.max_force": float(rng.choice([200.0, 5000.0])),
         "safety.max_torque": float(rng.choice([30.0, 1000.0])),
         "safety.spike_force": float(rng.choice([0.0, 100.0])),
+        "contact.adapt": bool(rng.random() < 0.5),
+        "contact.monitor": bool(rng.random() < 0.5),
+        "contact.force_noise": 0.5,
+        "arm.lag": float(rng.choice([0.0, 0.005, 0.02])),
+        "limits.max_contact_braking": float(rng.choice([0.0, 5.0, 15.0, 50.0])),
         "safety.wrench_timeout": timeout,
         "safety.joint_timeout": timeout,
         "safety.lost_timeout": 10 * timeout,
@@ -179,12 +187,18 @@ def _run(row, scene, ticks, peak, case, P, S, inputs, outputs):
             p.workspace_min[n] = p_WP[n] - np.random.random() * room
         if np.random.random() < 0.7:
             p.workspace_max[n] = p_WP[n] + np.random.random() * room
-    s.mode, s.fresh = ACTIVE, 1
+    s.mode, s.seeding = ACTIVE, 1
     s.q[:] = q
     i.stop, i.goal_count = 0, 0
     push, strength = np.zeros(6), math.exp(np.random.uniform(0.0, math.log(3000.0)))
     A = np.zeros(6)
     latched = free = False
+    # half of the runs meet a surface on their way
+    normal = np.random.normal(0.0, 1.0, 3)
+    normal /= np.sqrt((normal * normal).sum())
+    gap = 0.01 * np.random.random() if np.random.random() < 0.5 else 1e9
+    there = np.array(p_WP) - gap * normal
+    stiff = math.exp(np.random.uniform(math.log(1e3), math.log(1e5)))
     for _ in range(ticks):
         # an arm that follows its commands, while dt passes
         dt = _random_time(i, scene)
@@ -198,6 +212,7 @@ def _run(row, scene, ticks, peak, case, P, S, inputs, outputs):
             peak[WALL] = max(peak[WALL], beyond)
             peak[MOVED] += abs(p_WP[n] - before[n])
         _random_inputs(s, i, q, push, strength, p_WP)
+        _touch(p, i, frames[6], normal, there, stiff)
         changed = scene.changes and np.random.random() < 0.01
         if changed:
             _change(p, row[np.random.randint(row.shape[0])])
@@ -241,7 +256,11 @@ def _run(row, scene, ticks, peak, case, P, S, inputs, outputs):
             peak[FORCED_SPEED] = max(peak[FORCED_SPEED], fast, spin)
         else:
             peak[SPEED], peak[TURN] = max(peak[SPEED], fast), max(peak[TURN], spin)
-        hard = max(math.sqrt(dv) / (p.a_max * dt), math.sqrt(dw) / (p.alpha_max * dt))
+        a_max = p.a_max
+        if o.status & CONTACT_BRAKING:
+            a_max = max(a_max, p.contact_braking)
+            peak[BRAKED] += 1
+        hard = max(math.sqrt(dv) / (a_max * dt), math.sqrt(dw) / (p.alpha_max * dt))
         if hard > 1.0 + 1e-5:
             peak[FORCED_TICKS] += 1
             peak[FORCED_MOST] = max(peak[FORCED_MOST], hard)
@@ -249,13 +268,13 @@ def _run(row, scene, ticks, peak, case, P, S, inputs, outputs):
                 peak[SILENT] += 1
             if case.hard == 0.0:
                 case.J[:], case.low[:], case.high[:], case.V_prev[:] = J, s.low, s.high, V_prev
-                case.reach[0], case.reach[1] = p.a_max * dt, p.alpha_max * dt
+                case.reach[0], case.reach[1] = a_max * dt, p.alpha_max * dt
                 case.caps[0], case.caps[1] = s.v_cap, s.w_cap
                 case.status, case.hard = o.status, hard
         elif not forced:
             peak[FREE] = max(peak[FREE], hard)
         # the jerk limit is kept where nothing more important interferes, in steady time
-        was_free, free = free, not (o.status & HELD or changed)
+        was_free, free = free, not (o.status & (HELD | CONTACT_BRAKING) or changed)
         if p.jerk_max > 0.0 and was_free and free and scene.timing == STEADY:
             rough = max(
                 math.sqrt(jerk) / (p.jerk_max * dt),
@@ -336,7 +355,7 @@ def _random_inputs(s, i, q, push, strength, p_WP):
     if np.random.random() < 0.003:
         i.stop = STOP_REQUESTED
     elif s.mode == STOPPED and s.at_rest == 1 and np.random.random() < 0.2:
-        i.stop, s.mode, s.fresh = 0, ACTIVE, 1
+        i.stop, s.mode, s.seeding = 0, ACTIVE, 1
 
 
 @njit
@@ -370,6 +389,22 @@ def _change(p, other):
     p.jerk_max, p.angular_jerk_max = other.jerk_max, other.angular_jerk_max
     p.ik_damping, p.singularity_threshold = other.ik_damping, other.singularity_threshold
     p.max_force, p.max_torque = other.max_force, other.max_torque
+    p.adapt, p.monitor, p.arm_lag = other.adapt, other.monitor, other.arm_lag
+    p.contact_braking = other.contact_braking
+
+
+@njit
+def _touch(p, i, X_WP, normal, there, stiff):
+    """Add the force of a surface to the wrench, in the sensor's axes (and no torque)."""
+    depth = 0.0
+    for n in range(3):
+        depth += normal[n] * (there[n] - X_WP[n, 3])
+    if not depth > 0.0:
+        return
+    for n in range(3):
+        for m in range(3):
+            for k in range(3):
+                i.wrench[n] += p.R_PS[m, n] * X_WP[k, m] * normal[k] * stiff * depth
 
 
 @njit
@@ -385,6 +420,7 @@ def _jacobian(p, q, J, frames):
         turn[0, 1] = -turn[1, 0]
         X = X @ turn
     X = X @ _matrix(p.chain_R[6], p.chain_p[6])
+    frames[6] = X
     for n in range(6):
         z = frames[n, :3, 2]
         J[:3, n] = np.cross(z, X[:3, 3] - frames[n, :3, 3])

@@ -19,6 +19,7 @@ from ur_admittance.blackboard import Blackboard
 from ur_admittance.realtime import Deadlines, Pace, RealTime, prepare, restore, sleep_until
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
+from ur_admittance.run_summary import Histogram
 
 PUSH = ScriptedPush([(0.1, 0.6, np.array([0.0, 20.0, 0, 0, 0, 0]))])
 
@@ -334,10 +335,101 @@ def test_a_deadline_that_has_passed_is_not_waited_for():
 
 
 def test_a_histogram_knows_its_quantiles_to_six_percent():
-    histogram = loop.Histogram()
+    histogram = Histogram()
     samples = np.random.default_rng(0).lognormal(-7, 1, 5000)
     histogram.add(samples[:4000])
     histogram.add(samples[4000:])
     for share in (0.5, 0.9, 0.99):
         assert histogram.quantile(share) == pytest.approx(np.quantile(samples, share), rel=0.08)
     assert histogram.quantile(1.0) == histogram.most == samples.max()
+
+
+class Broken(SimRobot):
+    """Its wire breaks after a while: no state comes any more, or no command gets through."""
+
+    def __init__(self, *arguments, what: str, **options) -> None:
+        super().__init__(*arguments, **options)
+        self.what, self.sent = what, []
+
+    def wait(self) -> State:
+        if self.what == "wait" and self.time > 0.6:
+            raise ConnectionError("no state")
+        return super().wait()
+
+    def send_velocity(self, qd) -> None:
+        self.sent.append(np.array(qd))
+        super().send_velocity(qd)
+
+
+def steps_of(sent: list[np.ndarray], model) -> np.ndarray:
+    """By how much each command changed, as a share of what the joints may."""
+    return np.abs(np.diff(np.array(sent), axis=0)) / (0.002 * model.qdd_max)
+
+
+@pytest.mark.parametrize("where", ["each", "board", "wait"])
+def test_an_error_anywhere_ends_in_a_braked_stop_with_the_last_two_seconds(where: str) -> None:
+    """Nothing steps to zero: neither an error beside the tick nor a robot that falls silent."""
+
+    class Board:
+        def publish(self, outputs) -> None:
+            if where == "board" and outputs["tick"][0] > 300:
+                raise OSError("no memory")
+
+        def take_params(self, params) -> bool:
+            return False
+
+        def request(self) -> str:
+            return ""
+
+    def each(state, out) -> None:
+        if where == "each" and out["tick"] > 300:
+            raise ZeroDivisionError("a mistake of mine")
+
+    with Broken("ur5e", what=where, ideal=True, realtime=False, hand=PUSH) as robot:
+        controller = ua.Controller(robot.model, ua.Config())
+        with pytest.raises(loop.RunError, match="the arm was stopped") as caught:
+            loop.run(robot, controller, seconds=5.0, each=each, board=Board())
+        assert type(caught.value.__cause__).__name__ in (
+            "ZeroDivisionError",
+            "OSError",
+            "ConnectionError",
+        )
+        assert np.abs(robot.sent[250]).max() > 0.05
+        assert not robot.sent[-1].any()
+        assert steps_of(robot.sent[:-1], robot.model).max() <= 1.0 + 1e-6
+        assert len(caught.value.trace) > 200
+
+
+def test_an_arm_that_moves_is_not_activated() -> None:
+    class Coasting(SimRobot):
+        def wait(self) -> State:
+            self.send_velocity(np.full(6, 0.05))
+            return super().wait()
+
+    with Coasting("ur5e", ideal=True, realtime=False) as robot:
+        controller = ua.Controller(robot.model, ua.Config())
+        with pytest.raises(ua.RobotError, match="the arm moves: its tool at"):
+            loop.run(robot, controller, seconds=1.0)
+        assert controller.mode == "inactive"
+        with pytest.raises(ua.RobotError, match="activate: the arm moves"):
+            controller.activate(robot.model.home, qd=np.full(6, 0.05))
+        controller.activate(robot.model.home, qd=np.full(6, 1e-4))
+
+
+def test_degrees_are_not_taken_for_radians() -> None:
+    model = ua.RobotModel.ur("ur5e")
+    controller = ua.Controller(model, ua.Config())
+    with pytest.raises(ua.RobotError, match=r"cannot be at -90 rad.*are these degrees\?"):
+        controller.activate(np.degrees(model.home))
+    assert controller.mode == "inactive"
+
+
+def test_an_arm_that_will_drift_is_told_of_before_it_does() -> None:
+    with SimRobot("ur5e", ideal=True, realtime=False, bias=[0, 0, 6.0, 0, 0, 0]) as robot:
+        config = ua.Config.preset("hand-guiding").replace({"safety.start_force": 0})
+        told: list[str] = []
+        loop.run(robot, ua.Controller(robot.model, config), seconds=0.1, tell=told.append)
+    assert told == [
+        "the sensor feels 6 N that nothing explains, and the deadband takes 2: the arm will drift "
+        "at up to 0.067 m/s"
+    ]

@@ -10,17 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support import names_in, scenario
+from tests.support import names_in, scenario, touching
 from ur_admittance.kernel import bits
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = """
 import sys
 import numpy as np
-from tests.support import scenario
+from tests.support import scenario, touching
 from ur_admittance.kernel.tick import update
 assert not hasattr(update, "overloads"), "this is compiled"
 np.save(sys.argv[1], scenario())
+np.save(sys.argv[2], touching())
 """
 
 
@@ -34,10 +35,10 @@ def test_the_scenario_goes_through_most_of_the_kernel() -> None:
 
 @pytest.mark.slow
 def test_plain_python_gives_the_same_outputs_as_the_compiled_kernel(tmp_path: Path) -> None:
-    file = tmp_path / "plain.npy"
+    file, second = tmp_path / "plain.npy", tmp_path / "touching.npy"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(file)],
+        [sys.executable, "-c", SCRIPT, str(file), str(second)],
         cwd=ROOT,
         env=environment,
         check=True,
@@ -50,3 +51,7 @@ def test_plain_python_gives_the_same_outputs_as_the_compiled_kernel(tmp_path: Pa
             np.testing.assert_allclose(
                 plainly[name], quickly[name], rtol=1e-12, atol=1e-12, err_msg=name
             )
+    plain, compiled = np.load(second), touching()
+    assert names_in(compiled) >= {"contact_damping", "contact_braking"}
+    for name in ("qd", "contact_stiffness", "contact_normal", "energy", "status"):
+        np.testing.assert_allclose(plain[name], compiled[name], rtol=1e-9, atol=1e-9, err_msg=name)

@@ -49,6 +49,7 @@ def hold_to_limits(name: str, runs: int, seed: int, ticks: int = 150) -> None:
     assert peaks[:, sweep.JERKY].sum() <= 0.002 * peaks[:, sweep.TICKS].sum(), "jerk"
     assert most[sweep.LATCHED] == 0, "the arm moved after a latched stop"
     assert peaks[:, sweep.TICKS].sum() == runs * ticks
+    assert peaks[:, sweep.BRAKED].sum() > 0, "the sweep must brake in contact, too"
     assert np.mean(peaks[:, sweep.MOVED] > 1e-3) > 0.5, (
         "the sweep must move the arm to mean anything"
     )

@@ -8,7 +8,7 @@ inside speed, acceleration, workspace and joint limits that it never breaks.
 
 from ur_admittance._version import __version__
 from ur_admittance.config import Config
-from ur_admittance.controller import Change, Controller
+from ur_admittance.controller import Controller
 from ur_admittance.errors import (
     AdmittanceError,
     CalibrationError,
@@ -17,8 +17,10 @@ from ur_admittance.errors import (
     RobotError,
 )
 from ur_admittance.faults import Event, Stop
+from ur_admittance.loop import run
 from ur_admittance.model import RobotModel
-from ur_admittance.rollout import LaggedArm, Rollout, Surface, rollout
+from ur_admittance.packing import Change
+from ur_admittance.rollout import LaggedArm, Noise, Rollout, Surface, rollout
 
 
 def presets() -> tuple[str, ...]:
@@ -36,6 +38,7 @@ __all__ = [
     "Event",
     "LaggedArm",
     "ModelError",
+    "Noise",
     "RobotError",
     "RobotModel",
     "Rollout",
@@ -44,4 +47,5 @@ __all__ = [
     "__version__",
     "presets",
     "rollout",
+    "run",
 ]

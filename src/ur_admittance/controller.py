@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,31 +17,33 @@ from ur_admittance.kernel import bits, layout
 from ur_admittance.kernel.compile import announced, entry_point
 from ur_admittance.kernel.tick import STOPPED_NOW, WRONG_Q, WRONG_WRENCH, update
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import pack, repack
-from ur_admittance.transforms import as_numbers, as_transform, transform
+from ur_admittance.packing import Change, pack, repack
+from ur_admittance.preflight import drift_warning, motion
+from ur_admittance.validate import (
+    FARTHEST,
+    as_numbers,
+    desired_pose,
+    quaternion_of,
+    sample,
+    seconds,
+    transform,
+)
 
 TRACE_SECONDS = 2.0
 MODES = ("inactive", "active", "holding", "stopped", "leaving")
 _FLOAT64 = np.dtype(np.float64)
-_FARTHEST = 100.0  # m, m/s, rad/s: what a desired pose may ask for at all
-
-
-@dataclass(frozen=True)
-class Change:
-    """What `Controller.set` did."""
-
-    values: Mapping[str, tuple[Any, Any]]  # name -> (before, now)
-    recomputed: tuple[str, ...]  # parts of the params record that were made anew
-    ramp_seconds: float  # how long the gains take to get there, s
+_NEAR = 0.5  # rad that a joint may be outside its range: recovery is possible from there
+_MOMENT = 0.01  # s
+_SLOWEST = 0.01  # share of its speed that an arm makes at least
 
 
 class Controller:
     """Turns joint positions and a wrench into joint commands, one tick at a time.
 
-    >>> controller = Controller(RobotModel.ur("ur5e"), Config.preset("hand-guiding"))
-    >>> controller.activate(q)
-    >>> out = controller.update(q, wrench, dt)
-    >>> out["qd"], out["q_ref"]
+        controller = Controller(RobotModel.ur("ur5e"), Config.preset("hand-guiding"))
+        controller.activate(q)
+        out = controller.update(q, wrench, dt)
+        out["qd"], out["q_ref"]
 
     One controller belongs to one thread. `update` never raises for what a sensor or a robot may
     send (NaN, stale samples, odd times): it holds or stops, and says so in `out["status"]`. It does
@@ -73,6 +73,8 @@ class Controller:
         self._mode = self._state["mode"].data  # views that are quicker to read than NumPy's
         self._at_rest = self._state["at_rest"].data
         self._inputs = layout.new_inputs()
+        self._measured_rates = self._inputs["qd"][0]  # a view
+        self._scaling = 1.0
         self._outputs = layout.new_outputs()
         self._trace = np.zeros(max(2, round(TRACE_SECONDS * config.control_rate)), layout.OUTPUTS)
         self._trace.view(np.uint8)[:] = 0  # every page is there before the first tick
@@ -83,20 +85,23 @@ class Controller:
 
     # --- life cycle ---
 
-    def activate(self, q: ArrayLike, X_WD: ArrayLike | None = None) -> None:
+    def activate(
+        self, q: ArrayLike, X_WD: ArrayLike | None = None, *, qd: ArrayLike | None = None
+    ) -> None:
         """Start at rest where the arm is. The first command is exactly zero, whatever was before.
 
         Args:
             q: measured joint angles, rad (6,). The arm must stand still.
             X_WD: desired pose of the probe (4, 4), approached inside the limits. Default: the
                 configured equilibrium, else the measured pose.
+            qd: measured joint rates, rad/s (6,), if they are known: an arm that moves is refused.
         """
-        q = as_numbers(q, "q", (6,))
+        q = self._standing(as_numbers(q, "q", (6,), unit="rad"), qd)
         goal = self._goal(X_WD)
         self._clear()
         state = self._state[0]
         state.mode = bits.ACTIVE
-        state.fresh = 1
+        state.seeding = bits.SEED_ALL
         state.q[:] = self._inputs[0].q_start[:] = q
         if goal is not None:
             self._write_goal(goal, np.zeros(6))
@@ -130,11 +135,12 @@ class Controller:
             or type(wrench_age) is not float
             or type(joint_age) is not float
         ):
-            q, wrench, dt = _array("q", q), _array("wrench", wrench), _seconds("dt", dt)
-            wrench_age = _seconds("wrench_age", wrench_age)
-            joint_age = _seconds("joint_age", joint_age)
-        code = self._tick(*self._records, q, wrench, dt, wrench_age, joint_age)
-        if code:
+            q, wrench, dt = sample("q", q), sample("wrench", wrench), seconds("dt", dt)
+            wrench_age = seconds("wrench_age", wrench_age)
+            joint_age = seconds("joint_age", joint_age)
+        if self._scaling != 1.0 and self._mode[0] == bits.ACTIVE:
+            dt *= self._scaling
+        if code := self._tick(*self._records, q, wrench, dt, wrench_age, joint_age):
             self._after(code, q, wrench)
         return self._out
 
@@ -171,7 +177,7 @@ class Controller:
                 self.activate(inputs["q_start"])
         if inputs["mode"] in (bits.INACTIVE, bits.LEAVING):
             self._state[0].mode = inputs["mode"]
-        for name in ("stop", "goal_count", "goal_p", "goal_wxyz", "goal_V"):
+        for name in ("qd", "stop", "goal_count", "goal_p", "goal_wxyz", "goal_V"):
             self._inputs[name] = inputs[name]
         return self.update(
             inputs["q"],
@@ -216,10 +222,10 @@ class Controller:
         """
         if self._state[0].mode == bits.INACTIVE:
             raise RobotError("set_desired: the controller is inactive; call activate(q) first")
-        X = _desired(X_WD)
+        X = desired_pose(X_WD)
         V = np.zeros(6) if V_WD is None else as_numbers(V_WD, "V_WD", (6,))
-        if np.abs(V).max() > _FARTHEST:
-            raise ModelError(f"V_WD: at most {_FARTHEST:g} m/s and rad/s, got {V.tolist()}")
+        if np.abs(V).max() > FARTHEST:
+            raise ModelError(f"V_WD: at most {FARTHEST:g} m/s and rad/s, got {V.tolist()}")
         self._write_goal(X, V)
 
     def set(self, changes: Mapping[str, Any] | None = None, /, **more: Any) -> Change:
@@ -237,12 +243,28 @@ class Controller:
         config = self.config.replace({**(changes or {}), **more}, live=True)
         before, now = self.config.flat(), config.flat()
         values = {k: (before[k], now[k]) for k in now if before[k] != now[k]}
+        old = self._params.copy()
         recomputed = repack(self._params, config, self.model, values)
         self.config = config
         self._generation = int(self._params[0].generation)
-        return Change(values, recomputed, config.admittance.ramp_seconds)
+        warning = drift_warning(values, old, self._params, self._out)
+        return Change(values, recomputed, config.admittance.ramp_seconds, warning)
+
+    def observe(self, qd: np.ndarray, speed_scaling: float) -> None:
+        """What else a robot says of itself: joint rates, rad/s (6,), and how much of a commanded
+        speed it makes, 0 to 1. The tick needs the rates where it was paused, and the arm may have
+        begun to brake. While the arm is slowed (the pendant's slider), the law's time passes as
+        much more slowly, so that nothing winds up; a hold or a stop keeps full time.
+        """
+        self._measured_rates[:] = qd
+        self._scaling = min(1.0, speed_scaling) if speed_scaling >= _SLOWEST else _SLOWEST
 
     # --- what it says ---
+
+    @property
+    def sends(self) -> str:
+        """What the robot is to be sent: 'velocity', 'position' or 'trajectory'."""
+        return self.config.output.mode
 
     @property
     def mode(self) -> str:
@@ -324,7 +346,7 @@ class Controller:
     def _warm_up(self) -> None:
         """Compile (or load) the tick now, not on the robot, and from then on never again."""
         strided = np.zeros((6, 2))[:, 0]  # so that the compiled code takes any stride
-        with announced("the control kernel"):
+        with announced("the control kernel", update):
             update(*self._records, strided, strided, 1.0 / self.config.control_rate, 0.0, 0.0)
         self._tick = entry_point(update)
         self._clear()
@@ -345,56 +367,30 @@ class Controller:
 
     def _goal(self, X_WD: ArrayLike | None) -> np.ndarray | None:
         if X_WD is not None:
-            return _desired(X_WD)
+            return desired_pose(X_WD)
         if self._equilibrium is None:
             return None
         return transform(self._equilibrium.position, self._equilibrium.orientation)
 
+    def _standing(self, q: np.ndarray, qd: ArrayLike | None) -> np.ndarray:
+        """`q`, of an arm that can be there and stands still."""
+        low, high = self.model.q_min - _NEAR, self.model.q_max + _NEAR
+        for name, angle, least, most in zip(self.model.joint_names, q, low, high, strict=True):
+            if not least <= angle <= most:
+                raise RobotError(
+                    f"activate: {name} cannot be at {angle:g} rad, its range is "
+                    f"{least + _NEAR:.3f} to {most - _NEAR:.3f} rad; are these degrees?"
+                )
+        if qd is not None:
+            rates = as_numbers(qd, "qd", (6,), unit="rad/s")
+            problem = motion(self.model, q, q + rates * _MOMENT, _MOMENT)
+            if problem:
+                raise RobotError(f"activate: {problem}")
+        return q
+
     def _write_goal(self, X: np.ndarray, V: np.ndarray) -> None:
         inputs = self._inputs[0]
         inputs.goal_p[:] = X[:3, 3]
-        inputs.goal_wxyz[:] = _wxyz(X)
+        inputs.goal_wxyz[:] = quaternion_of(X)
         inputs.goal_V[:] = V
         inputs.goal_count += 1
-
-
-def _array(name: str, value: Any) -> np.ndarray:
-    """Six numbers as a float64 array; NaN and infinities are for the tick to judge."""
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):  # ragged
-        array = np.asarray(None)
-    if array.dtype.kind not in "iuf":
-        raise RobotError(f"update: {name} must be six numbers, got {value!r:.100}")
-    if array.shape != (6,):
-        raise RobotError(f"update: {name} must be six numbers, got an array of shape {array.shape}")
-    return array.astype(np.float64)
-
-
-def _seconds(name: str, value: Any) -> float:
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        return float(value)
-    raise RobotError(f"update: {name} must be a number of seconds, got {value!r:.100}")
-
-
-def _desired(X_WD: ArrayLike) -> np.ndarray:
-    X = as_transform(X_WD, "X_WD")
-    if np.abs(X[:3, 3]).max() > _FARTHEST:
-        raise ModelError(f"X_WD: at most {_FARTHEST:g} m from the base, got {X[:3, 3].tolist()}")
-    return X
-
-
-def _wxyz(X: np.ndarray) -> tuple[float, float, float, float]:
-    """The unit quaternion of a pose's rotation, from its largest component on."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = X[:3, :3].tolist()
-    squares = (1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz)
-    k = squares.index(max(squares))
-    rows = (
-        (squares[0], zy - yz, xz - zx, yx - xy),
-        (zy - yz, squares[1], xy + yx, xz + zx),
-        (xz - zx, xy + yx, squares[2], yz + zy),
-        (yx - xy, xz + zx, yz + zy, squares[3]),
-    )
-    w, x, y, z = rows[k]
-    scale = math.copysign(1 / math.sqrt(w * w + x * x + y * y + z * z), w)
-    return w * scale, x * scale, y * scale, z * scale

@@ -8,6 +8,7 @@ stays stopped until `reset()`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +18,14 @@ from ur_admittance.kernel import bits
 
 
 class Fault(NamedTuple):
-    """One thing the status can say."""
+    """One thing the status can say.
+
+    Attributes:
+        name: of the bit, in lower case.
+        reaction: 'limit', 'warn', 'hold' or 'stop'.
+        words: what is so.
+        recovery: what to do.
+    """
 
     name: str
     reaction: str
@@ -32,22 +40,36 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Event:
-    """A fault at the moment it began."""
+    """A fault at the moment it began.
+
+    Attributes:
+        name: from `faults.FAULTS`.
+        time: s since activation.
+        value: what was seen.
+        limit: what is allowed.
+    """
 
     name: str
-    time: float  # s since activation
-    value: float  # what was seen
-    limit: float  # what is allowed
+    time: float
+    value: float
+    limit: float
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Why the arm was stopped or held, and the last two seconds before it."""
+    """Why the arm was stopped or held, and the last two seconds before it.
 
-    time: float  # s since activation
-    reasons: tuple[str, ...]  # names from `faults.FAULTS`
+    Attributes:
+        time: s since activation.
+        reasons: names from `faults.FAULTS`.
+        words: the same in sentences.
+        trace: output records, oldest first.
+    """
+
+    time: float
+    reasons: tuple[str, ...]
     words: str
-    trace: np.ndarray  # output records, oldest first
+    trace: np.ndarray
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -99,6 +121,24 @@ FAULTS: tuple[Fault, ...] = (
         "none needed",
     ),
     Fault("wrench_saturated", "limit", "the wrench was cut to its configured maximum", "push less"),
+    Fault(
+        "contact_damping",
+        "limit",
+        "the tool touches something stiff; motion along its normal is damped further",
+        "none needed",
+    ),
+    Fault(
+        "contact_braking",
+        "limit",
+        "the tool brakes against what it touches, beyond its acceleration limit",
+        "none needed",
+    ),
+    Fault(
+        "contact_oscillation",
+        "limit",
+        "the force swings to and fro; the law is damped up to twice as much",
+        "more damping, or contact.adapt with arm.lag",
+    ),
     # warnings
     Fault(
         "wrench_not_finite",
@@ -191,6 +231,12 @@ FAULTS: tuple[Fault, ...] = (
         "the inverse kinematics gave no finite answer five times in a row",
         "report it with the trace, reset()",
     ),
+    Fault(
+        "contact_unstable",
+        "stop",
+        "what is touched and the arm shook each other, and more damping did not end it",
+        "raise admittance.damping, or set contact.adapt and arm.lag, reset()",
+    ),
 )
 
 BY_NAME = {fault.name: fault for fault in FAULTS}
@@ -204,3 +250,13 @@ def words_of(status: int) -> list[str]:
 def names_of(status: int) -> list[str]:
     """The names of the bits that are set, the most serious first."""
     return [f.name for f in reversed(FAULTS) if int(status) & f.mask]
+
+
+def shares(statuses: Mapping[int, int]) -> dict[str, float]:
+    """Share of the ticks in which each limit or hold was active, the greatest first; `statuses`
+    says how many ticks had which status.
+    """
+    held = [f for f in FAULTS if f.reaction in ("limit", "hold")]
+    counts = {f.name: sum(n for s, n in statuses.items() if int(s) & f.mask) for f in held}
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return {name: count / sum(statuses.values()) for name, count in ordered if count}

@@ -6,21 +6,24 @@ what was missed is counted. Ctrl-C, SIGTERM and a closed terminal brake to rest,
 
 from __future__ import annotations
 
+import math
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ur_admittance.calibration import untouched
-from ur_admittance.controller import Controller
+from ur_admittance import preflight
+from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.faults import shares
+from ur_admittance.model import RobotModel
 from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.base import Robot, State
+from ur_admittance.run_summary import Summary
 
 LATE = 1.5  # periods between two states, beyond which the second counts as late
 OVERRUNS_IN_A_ROW = 3
@@ -29,111 +32,87 @@ _BATCH = 500  # ticks between two additions to the histograms
 _PATIENCE = 10.0  # s, for coming to rest at the end
 
 
+class Driver(Protocol):
+    """What the loop drives a robot with: a `Controller`, or a chain (`ControllerManager`)."""
+
+    @property
+    def model(self) -> RobotModel: ...
+    @property
+    def config(self) -> Config: ...
+    @property
+    def params(self) -> np.ndarray: ...
+    @property
+    def outputs(self) -> np.ndarray: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def at_rest(self) -> bool: ...
+    @property
+    def sends(self) -> str: ...
+    def activate(self, q: np.ndarray) -> None: ...
+    def observe(self, qd: np.ndarray, speed_scaling: float) -> None: ...
+    def update(
+        self, q: np.ndarray, wrench: np.ndarray, dt: float, wrench_age: float, joint_age: float
+    ) -> np.record: ...
+    def stop(self, why: str) -> None: ...
+    def deactivate(self) -> None: ...
+    def status_words(self) -> list[str]: ...
+    def trace(self) -> np.ndarray: ...
+
+
+class RunError(RobotError):
+    """A run that an error ended, which is its `__cause__`.
+
+    Attributes:
+        trace: what the driver kept of the last two seconds, oldest first.
+    """
+
+    def __init__(self, message: str, trace: np.ndarray) -> None:
+        super().__init__(message)
+        self.trace = trace
+
+
 class Board(Protocol):
-    """Where every tick is published, and where parameters change: see `blackboard`."""
+    """Where every tick is published, parameters change and a stop is asked for: `blackboard`."""
 
     def publish(self, outputs: np.ndarray) -> None: ...
     def take_params(self, params: np.ndarray) -> bool: ...
-
-
-class Histogram:
-    """Durations in logarithmic bins from 1 us to 10 s."""
-
-    BINS = 7 * 40
-
-    def __init__(self) -> None:
-        self.counts = np.zeros(self.BINS + 1, dtype=np.int64)
-        self.most = 0.0
-
-    def add(self, durations: ArrayLike) -> None:
-        """Count durations, s."""
-        seconds = np.atleast_1d(np.asarray(durations, dtype=np.float64))
-        bins = (40.0 * np.log10(np.maximum(1e6 * seconds, 1.0))).astype(np.int64)
-        self.counts += np.bincount(np.minimum(bins, self.BINS), minlength=self.BINS + 1)
-        self.most = max(self.most, float(seconds.max(initial=0.0)))
-
-    def quantile(self, share: float) -> float:
-        """The duration that so much of all do not exceed, s, to 6 %."""
-        total = self.counts.sum()
-        if total == 0:
-            return 0.0
-        k = int(np.searchsorted(np.cumsum(self.counts), share * total))
-        return min(self.most, 1e-6 * 10 ** ((k + 1) / 40.0))
-
-    def as_dict(self) -> dict[str, float]:
-        """Its quantiles and its greatest, s."""
-        shares = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
-        return {name: self.quantile(share) for name, share in shares.items()} | {"max": self.most}
-
-
-@dataclass
-class Summary:
-    """What a run was like."""
-
-    ticks: int = 0
-    late: int = 0  # states that came more than half a period late
-    overruns: int = 0  # times the loop was too slow: a state waited for it until the next was due
-    missed: int = 0  # states that were never seen
-    seconds: float = 0.0
-    mode: str = "inactive"
-    words: list[str] = field(default_factory=list)
-    asked: bool = False  # whether a signal ended it
-    too_late: str = ""  # why the loop itself stopped the arm, if it did
-    refused: list[str] = field(default_factory=list)  # real-time wishes not granted
-    period: Histogram = field(default_factory=Histogram)  # between two states
-    tick: Histogram = field(default_factory=Histogram)  # `Controller.update`
-    reaction: Histogram = field(default_factory=Histogram)  # wrench arrived -> command handed over
-
-    @property
-    def faulted(self) -> bool:
-        """Whether the run ended in a stop that nobody asked for."""
-        return self.mode == "stopped"
-
-    def as_dict(self) -> dict[str, Any]:
-        """The same as plain values: times in s, quantiles of what took time."""
-        plain = (
-            "ticks",
-            "late",
-            "overruns",
-            "missed",
-            "seconds",
-            "mode",
-            "words",
-            "refused",
-            "faulted",
-        )
-        plain += ("asked", "too_late")
-        times = {name: getattr(self, name).as_dict() for name in ("period", "tick", "reaction")}
-        return {name: getattr(self, name) for name in plain} | times
+    def request(self) -> str: ...
 
 
 def run(
     robot: Robot,
-    controller: Controller,
+    controller: Driver,
     *,
     seconds: float | None = None,
     board: Board | None = None,
     real_time: RealTime | None = None,
     each: Callable[[State, np.record], None] | None = None,
     tell: Callable[[str], None] | None = None,
-    looked: bool = False,
+    begun: Callable[[], None] | None = None,
+    checked: bool = False,
+    outside: bool = False,
 ) -> Summary:
     """Drive the robot until `seconds` have passed, the controller stops or is deactivated, or a
     signal comes.
 
     Args:
         robot: connected, and at rest.
-        controller: for the same arm.
+        controller: for the same arm; see `Driver`.
         seconds: on the robot's clock; None runs until Ctrl-C, SIGTERM or a closed terminal.
         board: published to after every command.
         real_time: what to ask of the machine; None asks for nothing.
         each: called after every command, on the loop's time: keep it short.
-        tell: called before the arm moves, with one line for each real-time wish not granted.
-        looked: the caller has just seen that nothing touches the tool; else it is looked at here.
+        tell: called before the arm moves, with one line for each real-time wish not granted, and
+            one if the arm will drift.
+        begun: called once, when nothing stands against the start any more.
+        checked: the caller has just seen that nothing touches the tool; else it is looked at here.
+        outside: it may start outside the workspace box, from where it can only be moved inwards.
 
     Raises:
-        RobotError: the robot failed, or `each` did, and the arm has been told to stop; or the
-            sensor feels more at rest than bias and payload explain, and the arm has not moved.
+        RunError: the robot failed, or `each` did, and the arm was brought to rest.
+        RobotError: the arm has not moved, because it moves by itself, the sensor feels more at
+            rest than bias and payload explain, or the tool is outside the box.
     """
     if tuple(robot.model.joint_names) != tuple(controller.model.joint_names):
         raise RobotError(
@@ -148,17 +127,21 @@ def run(
             if tell is not None:
                 for line in loop.summary.refused:
                     tell(line)
-            loop.start(looked)
+            if asked:  # before the start: there is none
+                loop.summary.asked = True
+                return loop.close()
+            loop.start(checked, outside, tell, begun)
             while not (asked or loop.ended(seconds)):
                 loop.tick()
             loop.come_to_rest(asked)
         except BaseException as error:
-            robot.stop()
-            if isinstance(error, AdmittanceError) or not isinstance(error, Exception):
+            moved = controller.mode != "inactive"
+            loop.give_up(error)
+            if not (moved and isinstance(error, Exception)):
                 raise
-            raise RobotError(
-                f"run: {type(error).__name__}: {error}; the arm was stopped"
-            ) from error
+            known = isinstance(error, AdmittanceError)
+            words = str(error) if known else f"run: {type(error).__name__}: {error}"
+            raise RunError(f"{words}; the arm was stopped", controller.trace()) from error
         finally:
             if real_time:
                 restore()
@@ -176,43 +159,69 @@ class _Loop:
         timing[:] = 0
         # Views of one number each, past NumPy, which needs more of the caches that a sleep empties.
         self.timing: list[Any] = [timing[name].data for name in timing.dtype.names]
-        self.durations: list[tuple[float, float, float]] = []  # not yet in the histograms
+        self.status: Any = controller.outputs["status"].data
+        self.statuses: Counter[int] = Counter()
+        self.durations: list[tuple[float, float, float, int]] = []  # not yet in the histograms
         self.period = 1.0 / robot.rate
         self.late_after = LATE * self.period
         self.overdue = 0.999 * self.period  # s from a state's arrival, when the next is there, too
         self.state: State | None = None
-        self.before, self.started, self.looked, self.cycle = 0.0, 0.0, 0.0, 0
+        self.before, self.started, self.ticked, self.cycle = 0.0, 0.0, 0.0, 0
         self.in_a_row, self.second, self.this_second = 0, 0, 0  # overruns
 
-    def start(self, looked: bool) -> None:
+    def start(
+        self,
+        checked: bool,
+        outside: bool,
+        tell: Callable[[str], None] | None,
+        begun: Callable[[], None] | None,
+    ) -> None:
         state, controller = self.robot.wait(), self.controller
-        problem = not looked and untouched.problem(
-            controller.model, controller.params, controller.config, state.q, state.wrench
-        )
-        if problem:
+        if not checked:
+            look = preflight.Look(state.q, state.wrench)
+            for _ in range(max(preflight.FEWEST, round(preflight.SECONDS * self.robot.rate))):
+                state = self.robot.wait()
+                look.add(state.q, state.wrench, self.period)
+            problem = self.robot.stopped_by or look.problem(
+                controller.model, controller.params, controller.config
+            )
+            if problem:
+                raise RobotError(f"run: {problem}")
+            if tell is not None and (drift := look.drift(controller.params)):
+                tell(drift)
+        p_WP = controller.model.fk(state.q)[:3, 3]
+        if not outside and (problem := preflight.outside(controller.config, p_WP)):
             raise RobotError(f"run: {problem}")
+        if begun is not None:
+            begun()
+            state = self.robot.wait()
         controller.activate(state.q)
         self.before = self.started = state.joint_time
-        self.looked = self.robot.clock()
+        self.ticked = self.robot.clock()
         self.cycle = state.cycle
 
     def ended(self, seconds: float | None) -> bool:
         passed = self.before - self.started
         ended = self.controller.mode in ("stopped", "inactive")
+        if self.board is not None and (request := self.board.request()):
+            self.summary.request, ended = request, True
         return (seconds is not None and passed >= seconds) or ended
 
     def tick(self) -> None:
         robot, controller, board = self.robot, self.controller, self.board
         state = robot.wait()
         now, woken = robot.clock(), time.perf_counter()
-        if now - self.looked > controller.config.safety.lost_timeout:
+        if now - self.ticked > controller.config.safety.lost_timeout:
             controller.activate(state.q)  # the arm has stopped by itself long ago: no old command
-            self._stop(f"the loop slept for {now - self.looked:.2f} s")
-        self.looked = now
+            self._stop(f"the loop slept for {now - self.ticked:.2f} s")
+        self.ticked = now
+        if robot.stopped_by:
+            controller.stop(robot.stopped_by)
         dt = state.joint_time - self.before or self.period  # an old state: the robot is silent
         self.before = state.joint_time
         if board is not None:
             board.take_params(controller.params)
+        controller.observe(state.qd, state.speed_scaling)
         begun = time.perf_counter()
         out = controller.update(
             state.q, state.wrench, dt, now - state.wrench_time, now - state.joint_time
@@ -235,7 +244,7 @@ class _Loop:
         arrived[0], took[0], reacted[0] = state.joint_time, ticked, reaction
         if board is not None:
             board.publish(controller.outputs)
-        self.durations.append((dt, ticked, reaction))
+        self.durations.append((dt, ticked, reaction, self.status[0]))
         if len(self.durations) == _BATCH:
             self._count()
         if self.each is not None:
@@ -244,7 +253,8 @@ class _Loop:
     def _count(self) -> None:
         """Put the durations into the histograms: seldom, since each time costs many caches."""
         if self.durations:
-            period, tick, reaction = zip(*self.durations, strict=True)
+            period, tick, reaction, status = zip(*self.durations, strict=True)
+            self.statuses.update(status)
             self.summary.period.add(period)
             self.summary.tick.add(tick)
             self.summary.reaction.add(reaction)
@@ -287,35 +297,78 @@ class _Loop:
         count, deadline = len(asked), self.before + _PATIENCE
         while self._moving() and self.before < deadline and len(asked) == count:
             self.tick()
-        self.summary.asked = bool(asked)
+        self.summary.asked = bool(asked or self.summary.request)
         self.summary.mode = self.controller.mode
         self.summary.words = self.controller.status_words()
         self.robot.stop()
+
+    def give_up(self, error: BaseException) -> None:
+        """Come to rest after an error: by the tick, as long as that works, with nothing around it
+        that may fail; else along the last command.
+        """
+        self.board = self.each = None
+        try:
+            if self.controller.mode != "inactive":
+                self.controller.stop(f"{type(error).__name__}: {error}")
+                deadline = self.before + _PATIENCE
+                self.tick()
+                while self._moving() and self.before < deadline:
+                    self.tick()
+        except Exception:  # the error that ended the run is the one to tell
+            self._play_out()
+        self.robot.stop()
+
+    def _play_out(self) -> None:
+        """From the last command to rest: all joints together, as hard as the slowest may."""
+        outputs, model = self.controller.outputs, self.controller.model
+        qd, q_ref = outputs["qd"][0].copy(), outputs["q_ref"][0].copy()
+        ramp = math.ceil(float((np.abs(qd) / (model.qdd_max * self.period)).max(initial=0.0)))
+        for step in range(1, ramp + 1):
+            rates = (1.0 - step / ramp) * qd
+            q_ref += rates * self.period
+            outputs["qd"][0], outputs["q_ref"][0] = rates, q_ref
+            try:
+                self.send()
+            except Exception:  # nobody takes commands any more: the robot's own watchdog stops it
+                return
+            try:
+                self.robot.wait()
+            except Exception:
+                time.sleep(self.period)
 
     def _moving(self) -> bool:
         return not self.controller.at_rest or self.controller.mode == "leaving"
 
     def close(self) -> Summary:
         self._count()
+        self.summary.held = shares(self.statuses)
         self.summary.seconds = self.before - self.started
         return self.summary
 
 
-def _sender(robot: Robot, controller: Controller) -> Callable[[], None]:
-    """The one call that hands a command over, by `output.mode`."""
-    output = controller.config.output
+def _sender(robot: Robot, controller: Driver) -> Callable[[], None]:
+    """The call that hands a command over. A chain may change its kind with every switch."""
     qd, q_ref = controller.outputs["qd"][0], controller.outputs["q_ref"][0]  # views
-    if output.mode == "velocity":
-        return lambda: robot.send_velocity(qd)
-    if output.mode == "position":
-        return lambda: robot.send_position(q_ref)
-    return lambda: robot.send_trajectory(q_ref, qd, output.time_from_start)
+
+    def send() -> None:
+        kind = controller.sends
+        if kind == "velocity":
+            robot.send_velocity(qd)
+        elif kind == "position":
+            robot.send_position(q_ref)
+        else:
+            robot.send_trajectory(q_ref, qd, controller.config.output.time_from_start)
+
+    return send
 
 
 @contextmanager
 def signals() -> Iterator[list[int]]:
-    """Collect SIGINT, SIGTERM and SIGHUP instead of dying of them."""
-    asked: list[int] = []
+    """Collect SIGINT, SIGTERM and SIGHUP instead of dying of them.
+
+    A handler that is replaced may have an `asked` of its own, as the one in here: it goes on.
+    """
+    asked: list[int] = getattr(signal.getsignal(signal.SIGINT), "asked", [])
     kept = {}
 
     def note(number: int, _: Any) -> None:
@@ -323,6 +376,7 @@ def signals() -> Iterator[list[int]]:
         if number != signal.SIGHUP or not asked:
             asked.append(number)
 
+    note.asked = asked  # type: ignore[attr-defined]
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,23 @@ _INTEGRATORS = {
     "semi_implicit_euler": bits.SEMI_IMPLICIT_EULER,
 }
 _LEAK = 1.0  # 1/s; in velocity mode nothing corrects q_ref, so it forgets slowly
+
+
+@dataclass(frozen=True)
+class Change:
+    """What `Controller.set` did.
+
+    Attributes:
+        values: before and now, by the name of each parameter that changed.
+        recomputed: parts of the params record that were made anew.
+        ramp_seconds: how long the gains take to get there, s.
+        warning: what the arm will do that was hardly meant, in words; "" if nothing.
+    """
+
+    values: Mapping[str, tuple[Any, Any]]
+    recomputed: tuple[str, ...]
+    ramp_seconds: float
+    warning: str = ""
 
 
 def pack(config: Config, model: RobotModel) -> np.ndarray:
@@ -41,14 +60,15 @@ def repack(
     anew.
 
     The record changes in one assignment, between two ticks, and its `generation` tells the tick
-    that it did.
+    that it did. It counts down here; changes through the blackboard are numbered upwards there, so
+    that no two have the same number.
     """
     parts = tuple(p for p in _PARTS if any(_part_of(name) == p for name in changed))
     if parts:
         fresh = params.copy()
         for part in parts:
             _PACKERS[part](fresh[0], config, model)
-        fresh["generation"] += 1
+        fresh["generation"] -= 1
         params[:] = fresh
     return parts
 
@@ -65,6 +85,8 @@ def _part_of(name: str) -> str:
         "max_linear_velocity": "limits",
         "max_angular_velocity": "limits",
         "ik": "limits",
+        "contact": "contact",
+        "arm": "contact",
         "safety": "safety",
     }.get(section, "")
 
@@ -82,6 +104,7 @@ def _pack_arm(p, config: Config, model: RobotModel) -> None:
     limits = config.limits
     p.q_min[:] = model.q_min + limits.joint_margin
     p.q_max[:] = model.q_max - limits.joint_margin
+    p.start_bias[:] = [*config.payload.force_bias, *config.payload.torque_bias]
     p.qd_max[:] = _joint_limit(
         "limits.joint_velocity", limits.joint_velocity, model.qd_max, "rad/s"
     )
@@ -143,12 +166,24 @@ def _pack_limits(p, config: Config, model: RobotModel) -> None:
     p.w_max = config.max_angular_velocity
     p.a_max = limits.max_linear_acceleration
     p.alpha_max = limits.max_angular_acceleration
+    p.contact_braking = limits.max_contact_braking
     p.jerk_max = limits.max_linear_jerk
     p.angular_jerk_max = limits.max_angular_jerk
     p.workspace_min[:] = limits.workspace_min
     p.workspace_max[:] = limits.workspace_max
     p.ik_damping = config.ik.damping
     p.singularity_threshold = config.ik.singularity_threshold
+
+
+def _pack_contact(p, config: Config, model: RobotModel) -> None:
+    contact = config.contact
+    p.adapt = contact.adapt
+    p.monitor = contact.monitor
+    p.max_touch = contact.max_stiffness
+    p.damping_time = contact.damping_time
+    p.force_noise = contact.force_noise
+    p.motion_noise = contact.motion_noise
+    p.arm_lag = config.arm.lag
 
 
 def _pack_safety(p, config: Config, model: RobotModel) -> None:
@@ -158,6 +193,7 @@ def _pack_safety(p, config: Config, model: RobotModel) -> None:
     p.lost_timeout = safety.lost_timeout
     p.max_force = safety.max_force
     p.max_torque = safety.max_torque
+    p.max_wrench[:] = safety.max_wrench or [math.inf] * 6
     p.spike_force = safety.spike_force
     p.spike_torque = safety.spike_torque
     p.frozen_samples = safety.frozen_samples
@@ -172,6 +208,7 @@ _PACKERS = {
     "wrench": _pack_wrench,
     "law": _pack_law,
     "limits": _pack_limits,
+    "contact": _pack_contact,
     "safety": _pack_safety,
 }
 _PARTS = tuple(_PACKERS)

@@ -7,12 +7,15 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-_MCL_CURRENT, _MCL_FUTURE = 1, 2
-_PR_SET_TIMERSLACK = 29
+from ur_admittance import realtime_memory
+
+_PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 29, 30
+_LINUX = hasattr(os, "sched_setscheduler")
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class RealTime:
     Attributes:
         priority: of SCHED_FIFO, 1 to 99; 0 leaves the scheduler as it is.
         cpu: core to stay on; None for any.
-        lock_memory: keep all pages in memory.
+        lock_memory: keep in memory what the loop may touch.
         awake: keep all cores of the machine from falling asleep: less late, and warmer.
         spin: wait actively for the last 300 us before a deadline: less late, and that share of a
             core busy.
@@ -36,19 +39,59 @@ class RealTime:
 
 
 SPIN_SECONDS = 300e-6
+_NAP = 0.05  # s, the longest sleep during which a signal goes unseen
 _LATENCY = "/dev/cpu_dma_latency"  # its wish lasts as long as it is open
 _wish: list[int] = []  # that file, while it is
 
 
+class _Before:
+    """What `prepare` is about to change, as it was."""
+
+    def __init__(self) -> None:
+        self.collecting, self.frozen = gc.isenabled(), gc.get_freeze_count() > 0
+        self.switch_interval = sys.getswitchinterval()
+        self.slack = _prctl(_PR_GET_TIMERSLACK)
+        self.locked, self.awake = realtime_memory.locked_bytes() > 0, bool(_wish)
+        if _LINUX:
+            self.policy, self.parameters = os.sched_getscheduler(0), os.sched_getparam(0)
+            self.cores = os.sched_getaffinity(0)
+
+    def restore(self) -> None:
+        if _LINUX:
+            # A priority higher than this process may ask for by now stays lowered.
+            with suppress(OSError):
+                os.sched_setscheduler(0, self.policy, self.parameters)
+            os.sched_setaffinity(0, self.cores)
+        if self.slack >= 0:
+            _prctl(_PR_SET_TIMERSLACK, self.slack)
+        if not self.locked:
+            realtime_memory.unlock()
+        if not self.awake:
+            let_sleep()
+        sys.setswitchinterval(self.switch_interval + 0.5e-6)  # it is cut to whole microseconds
+        if not self.frozen:
+            gc.unfreeze()
+        if self.collecting:
+            gc.enable()
+
+
+_before: list[_Before] = []  # none, or what the first `prepare` found
+
+
 def prepare(wishes: RealTime) -> list[str]:
-    """Make this process as punctual as it may be. Returns one line for each wish not granted."""
+    """Make this process as punctual as it may be, until `restore`. Returns one line for each wish
+    not granted.
+    """
+    if not _before:
+        _before.append(_Before())
     refused = []
     # Whatever lives now lives for ever: the collector need not look at it again, nor run at all.
     gc.collect()
-    gc.freeze()
+    if not _before[0].frozen:
+        gc.freeze()
     gc.disable()
     sys.setswitchinterval(1e-4)
-    _slack(1)  # ns by which the system may wake this process late, to save power
+    _prctl(_PR_SET_TIMERSLACK, 1)  # ns by which the system may wake this process late
     if wishes.priority > 0:
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(wishes.priority))
@@ -62,14 +105,17 @@ def prepare(wishes: RealTime) -> list[str]:
             os.sched_setaffinity(0, {wishes.cpu})
         except (OSError, AttributeError, ValueError) as error:
             refused.append(f"not bound to core {wishes.cpu} ({error})")
-    if wishes.lock_memory:
-        libc = ctypes.CDLL(None, use_errno=True)
-        if not hasattr(libc, "mlockall") or libc.mlockall(_MCL_CURRENT | _MCL_FUTURE):
-            words = os.strerror(ctypes.get_errno())
-            refused.append(f"memory not locked ({words}); allow it with 'ulimit -l unlimited'")
+    if wishes.lock_memory and (words := realtime_memory.lock()):
+        refused.append(f"memory not locked ({words}); allow it with 'ulimit -l unlimited'")
     if wishes.awake and (words := keep_awake()):
         refused.append(words)
     return refused
+
+
+def restore() -> None:
+    """Take back all that was done since the first `prepare`. Without one, nothing happens."""
+    if _before:
+        _before.pop().restore()
 
 
 def keep_awake() -> str:
@@ -93,25 +139,9 @@ def let_sleep() -> None:
         os.close(_wish.pop())
 
 
-def _slack(nanoseconds: int) -> None:
+def _prctl(what: int, value: int = 0) -> int:
     libc = ctypes.CDLL(None)
-    if hasattr(libc, "prctl"):
-        libc.prctl(_PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0)
-
-
-def restore() -> None:
-    """Take back what `prepare` did to interpreter, scheduler and cores."""
-    _slack(0)  # the default
-    let_sleep()
-    gc.enable()
-    gc.unfreeze()
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "munlockall"):
-        libc.munlockall()
-    try:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    except (OSError, AttributeError):
-        return
+    return libc.prctl(what, value, 0, 0, 0) if hasattr(libc, "prctl") else -1
 
 
 def sleep_until(deadline: float, spin: bool) -> None:
@@ -165,13 +195,15 @@ class Pace:
     That time cannot be late. Where the machine is too slow, it passes more slowly.
     """
 
-    def __init__(self, now: Callable[[], float], speed: float) -> None:
+    def __init__(self, now: Callable[[], float], speed: float, asked: Sequence[int] = ()) -> None:
         """
         Args:
             now: the simulated time, s.
             speed: above 0.
+            asked: as soon as it is not empty, time passes as fast as it can: what `loop.signals`
+                collects, so that the end does not take as long as the motion.
         """
-        self._now, self._speed = now, speed
+        self._now, self._speed, self._asked = now, speed, asked
         self._start = time.monotonic() - now() / speed
 
     def __call__(self, *_: Any) -> None:
@@ -179,4 +211,7 @@ class Pace:
         behind = time.monotonic() - due
         if behind > 0.1:
             self._start += behind
-        sleep_until(due, spin=False)
+        while not self._asked and due - time.monotonic() > _NAP:
+            time.sleep(_NAP)
+        if not self._asked:
+            sleep_until(due, spin=False)

@@ -9,9 +9,10 @@ from hypothesis import strategies as some
 
 import ur_admittance as ua
 from ur_admittance.calibration import equilibrium
+from ur_admittance.calibration.bring import bring
 from ur_admittance.packing import pack
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
-from ur_admittance.transforms import transform
+from ur_admittance.validate import transform
 
 MODEL = ua.RobotModel.ur("ur5e")
 NEAR = np.array([0.3, -0.2, 0.3, -0.2, 0.3, 0.5])
@@ -66,7 +67,7 @@ def test_the_arm_arrives_at_rest_and_keeps_the_limits_on_the_way(ideal: bool) ->
             return state
 
         robot.wait = watched  # type: ignore[method-assign]
-        equilibrium.bring(robot, way, 200.0)
+        bring(robot, config, way)
         state = robot.wait()
     assert state.q == pytest.approx(goal, abs=2e-4)
     assert np.abs(state.qd).max() < 1e-3
@@ -76,9 +77,10 @@ def test_the_arm_arrives_at_rest_and_keeps_the_limits_on_the_way(ideal: bool) ->
 def test_a_push_on_the_way_stops_the_arm() -> None:
     hand = ScriptedPush([(0.5, 60, [0, 0, 80, 0, 0, 0])])
     with SimRobot(MODEL, realtime=False, hand=hand) as robot:
-        way = equilibrium.plan(MODEL, ua.Config(), robot.wait().q, MODEL.home + NEAR)
-        with pytest.raises(ua.RobotError, match=r"force changed by \d+ N .* more than 50 N"):
-            equilibrium.bring(robot, way, 50.0)
+        config = ua.Config.from_dict({"safety.max_force": 50})
+        way = equilibrium.plan(MODEL, config, robot.wait().q, MODEL.home + NEAR)
+        with pytest.raises(ua.RobotError, match=r"feels 80\.?\d* N .*safety.max_force is 50"):
+            bring(robot, config, way)
         assert np.abs(robot.wait().qd).max() < 0.01
 
 
@@ -87,7 +89,7 @@ def test_an_arm_that_does_not_follow_is_stopped_and_named() -> None:
         robot.speed_scaling = 0.0
         way = equilibrium.plan(MODEL, ua.Config(), robot.wait().q, MODEL.home + NEAR)
         with pytest.raises(ua.RobotError, match=r"wrist_3_joint is 0\.2\d* rad behind"):
-            equilibrium.bring(robot, way, 200.0)
+            bring(robot, ua.Config(), way)
 
 
 @settings(max_examples=25)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ur_admittance as ua
-from tests.chain.support import JointSource, Watched
+from tests.chain.support import JointSource, Watched, paused
 from tests.support import arm, moved
 from ur_admittance.chain import (
     AdmittanceLink,
@@ -196,12 +196,14 @@ def play(turn, room, chain, todo) -> None:
     np.testing.assert_allclose(ground.loop.q, at, atol=1e-9)
 
 
+@paused
 @settings(max_examples=20)
 @given(**cases(sorted(CHAINS)))
 def test_whatever_links_do_joint_limits_hold_and_the_command_never_jumps(turn, room, chain, todo):
     play(turn, room, chain, todo)
 
 
+@paused
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(**cases(LAWFUL))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ur_admittance as ua
+from tests.chain.support import paused
 from tests.support import arm, moved
 from ur_admittance.chain import (
     AdmittanceLink,
@@ -100,6 +101,7 @@ def test_without_it_a_slowed_arm_is_stopped_for_not_following():
     assert any("not_following" in words for words in run.summary.words)
 
 
+@paused
 @pytest.mark.parametrize("ideal", [False, True])
 def test_paused_and_pushed_for_seconds_the_arm_stands_and_goes_on_without_a_lunge(ideal):
     def scaling(t: float) -> float:
@@ -108,9 +110,9 @@ def test_paused_and_pushed_for_seconds_the_arm_stands_and_goes_on_without_a_lung
     run = Run(scaling, push=(0.2, 9.0), seconds=6.0, ideal=ideal)
     assert run.summary.mode == "inactive"
     assert run.summary.words == []
-    paused = run.between(1.4, 4.0)
-    assert np.ptp(run.p[paused], axis=0).max() < 1e-3
-    assert run.lead[paused].max() < 5e-3
+    while_paused = run.between(1.4, 4.0)
+    assert np.ptp(run.p[while_paused], axis=0).max() < 1e-3
+    assert run.lead[while_paused].max() < 5e-3
     before = run.v[run.between(0.7, 1.0), 1].mean()
     after = run.v[run.between(4.0, 6.0), 1]
     assert after.max() < 1.1 * before
@@ -119,18 +121,20 @@ def test_paused_and_pushed_for_seconds_the_arm_stands_and_goes_on_without_a_lung
     assert (change <= arm().qdd_max * (1 + 1e-3)).all()
 
 
+@paused
 def test_a_spring_keeps_its_home_through_a_pause_and_a_trajectory_its_place():
     player = PosePlayer(arm(), [Waypoint(2.0, FAR)])
     run = Run(lambda t: 0.0 if 1.0 <= t < 2.0 else 1.0, player, settings=STIFF, seconds=5.0)
     assert run.summary.mode == "inactive"
     way = np.linalg.norm(run.p_WD - HOME[:3, 3], axis=1)
-    paused = run.between(1.4, 2.0)
-    assert way[paused].min() > 0.03
-    assert np.ptp(way[paused]) < 1e-9
+    while_paused = run.between(1.4, 2.0)
+    assert way[while_paused].min() > 0.03
+    assert np.ptp(way[while_paused]) < 1e-9
     assert np.diff(way).min() > -1e-4  # it goes on from there
     np.testing.assert_allclose(run.p[-1], FAR[:3, 3], atol=2e-3)
 
 
+@paused
 def test_a_slider_that_is_torn_about_breaks_no_limit():
     steps = np.random.default_rng(5).choice([0.0, 0.01, 0.1, 0.3, 1.0], 200)
     run = Run(lambda t: float(steps[int(t / 0.05)]), push=(0.1, 9.0), seconds=6.0, ideal=True)
@@ -151,3 +155,18 @@ def test_a_robot_that_is_paused_from_the_first_cycle_on_is_not_moved(scaling):
         assert not out["qd"].any()
         np.testing.assert_array_equal(out["q_ref"], arm().home)
     assert manager.mode == "holding"
+
+
+def test_a_robot_that_was_paused_before_its_first_tick_goes_on_from_where_it_is():
+    """Nothing had been seeded yet: there is no desired pose to keep, and no number in its place."""
+    manager = ControllerManager(arm())
+    manager.load(AdmittanceLink(ua.Controller(arm())), ScaledTrajectory("admittance"))
+    manager.switch(activate=["admittance", "trajectory"])
+    manager.activate(arm().home)
+    q = arm().home
+    for k in range(600):
+        manager.speed_scaling[0] = 0.0 if k < 100 else 1.0
+        out = manager.update(q, np.array([0, 15.0, 0, 0, 0, 0]), 0.002)
+        q = np.array(out["q_ref"])
+    assert manager.mode == "active"
+    assert np.abs(q - arm().home).max() > 0.01

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import LINEAR, arm, free_config, lengths, oracle
 from ur_admittance import Config, Controller, RobotModel, loop
-from ur_admittance.config_check import advice_on
+from ur_admittance.config.advice import advice_on
 from ur_admittance.kernel import layout
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
 from ur_admittance.scenarios import SCENARIOS, play

@@ -24,8 +24,8 @@ EARLY, LATE = 3000, 6900  # ticks between which nothing may be kept
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(monkeypatch, tmp_path) -> None:
-    monkeypatch.setenv("UR_ADMITTANCE_RUNTIME", str(tmp_path))
+def _own_folder(runtime) -> None:
+    """Every blackboard of these tests is in a folder of its own."""
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal, getcontext
+from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,7 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.kernel import spatial
+from ur_admittance.kernel import spatial as kernel_spatial
+from ur_admittance.kernel.inner import Inner
+
+# Called from Python its functions would run as Python: here they are compiled, as in the tick.
+spatial = SimpleNamespace(
+    **{
+        name: numba.njit(error_model="numpy")(value.py_func) if isinstance(value, Inner) else value
+        for name, value in vars(kernel_spatial).items()
+    }
+)
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 

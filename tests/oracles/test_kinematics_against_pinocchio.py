@@ -12,9 +12,10 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.model import RobotModel, transform
+from ur_admittance.model import RobotModel
+from ur_admittance.validate import transform
 
-TABLES = tomllib.loads((resources.files("ur_admittance") / "data" / "ur_arms.toml").read_text())
+TABLES = tomllib.loads((resources.files("ur_admittance") / "model" / "ur_arms.toml").read_text())
 ARMS = list(TABLES)
 BASES = ["base", "base_link"]
 TOLERANCE = 1e-10

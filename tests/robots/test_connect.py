@@ -22,9 +22,11 @@ def test_robots_are_addressed_by_url():
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("rtde://192.168.1.10", "no backend for a real arm over RTDE yet"),
-        ("simm", "there are sim, sim:ur3e.*Did you mean 'sim'"),
-        ("sim:ur5", "there are ur3e.*Did you mean 'ur5e'"),
+        ("rtde://", "no address"),
+        ("rtde:192.168.1.10", "rtde://192.168.1.10"),
+        ("rtde://192.168.1.10:rtde", "port"),
+        ("simm", "there are sim, sim:ur3e.*did you mean sim"),
+        ("sim:ur5", "there are ur3e.*did you mean ur5e"),
         ("", "unknown kind"),
         (None, "must be text"),
     ],

@@ -21,7 +21,10 @@ def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Graph]:
 
     made = Graph(tmp_path, monkeypatch)
     yield made
-    made.close()
+    try:
+        made.settle()
+    finally:
+        made.close()
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         graph = Graph(tmp_path_factory.mktemp("ros2"), patch)
         stage = Stage(graph, "--model", "ur5e", "--inactive")
         try:
+            # By the first activation all have found each other.
             graph.until(lambda: stage.state == "inactive" and stage.change("activate"))
+            assert stage.change("deactivate")
             yield stage
         finally:
             stage.close()
@@ -43,16 +48,17 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 @pytest.fixture
-def stage(shared: Stage) -> Stage:
-    """The node inactive, the arm good and at rest."""
+def stage(shared: Stage) -> Iterator[Stage]:
+    """The node inactive, the arm good and at rest. Afterwards all that it did is judged."""
     shared.behave()
-    if shared.state == "active":
-        assert shared.change("deactivate")
-    shared.until_mute()
     for heard in (shared.states, shared.commands, shared.log):
         heard.clear()
     shared.graph.until(lambda: shared.states)
-    return shared
+    yield shared
+    if shared.state == "active":
+        assert shared.change("deactivate")
+    shared.until_mute()
+    shared.judge()
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ a node of the test's own.
 from __future__ import annotations
 
 import functools
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -24,17 +26,19 @@ from rcl_interfaces.srv import (
 )
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from std_srvs.srv import Trigger
 
+from tests.ros2.clock import SLOTS, Clock, wall
 from tests.ros2.domain import domain
 from ur_admittance import Config, Controller, RobotModel
 
+ROOT = Path(__file__).parents[2]
 SCRIPT = str(Path(sys.executable).with_name("ur-admittance"))
 PATIENCE = 120.0  # s, for a busy machine
-_LATE = "missed its cycle"  # words of the control loop
+STOPPED = "the arm was stopped: "  # words of the node
 _LAST_WORDS = 20.0  # s for a process to end
 _ANSWER = 5.0  # s for an answer, before a question is asked again
 _STALL = 0.05  # s: what takes longer here was a pause of the machine
+_READS = 0.02  # s between two calls of `each`
 _HARMLESS = (GetState, GetParameters, ListParameters, DescribeParameters, SetParameters)
 SENSOR = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -53,7 +57,9 @@ class Graph:
     Attributes:
         node: the test's own.
         log: what nodes have logged.
+        stops: all that they said when they stopped an arm; see `settle`.
         folder: in which processes start.
+        clock: of the processes that are started from now on; None: that on the wall.
     """
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,11 +70,17 @@ class Graph:
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "ROS_LOG_DIR": str(folder / "log"),
             "UR_ADMITTANCE_RUNTIME": str(folder / "runtime"),
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
         }
         (folder / "runtime").mkdir()
         for name, value in {**private, "NO_COLOR": "1", "COLUMNS": "80"}.items():
             monkeypatch.setenv(name, value)
         self.folder, self._processes = folder, []
+        self.clock: Clock | None = None
+        self._slots: dict[int, int] = {}  # of the clock, by process
+        self._arm_is_dead, self._seen = False, wall()
+        self.stops: list[Any] = []
+        self._expected: list[Any] = []
         self._clients: dict[str, Any] = {}
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=number)
@@ -83,19 +95,28 @@ class Graph:
         )
         self._heard: list[tuple[Any, list[Any]]] = []
         self.log = self.hear(Log, "/rosout", LATCHED_LOG)
-        self._reset = self.node.create_client(Trigger, "/admittance_node/reset")
-        self._resetting: Any = None
+
+    def simulate_time(self) -> Clock:
+        """Let the processes that are started from now on live by a clock that waits for them."""
+        self.clock = self.clock or Clock(self.folder / "clock")
+        return self.clock
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """The installed command, as a user would start it."""
-        pipe = subprocess.PIPE
+        """The installed command, as a user would start it; only the clock may be another."""
+        pipe, command = subprocess.PIPE, [SCRIPT]
+        slot = len(self._slots)
+        if self.clock is not None:
+            assert slot < SLOTS
+            command = [sys.executable, "-m", "tests.ros2.clock", str(self.clock.path), str(slot)]
         process = subprocess.Popen(
-            [SCRIPT, *arguments],
+            [*command, *arguments],
             stdout=pipe,
             stderr=pipe,
             text=True,
             cwd=self.folder,
+            pass_fds=[self._domain.fileno()],  # nobody has this domain while the process lives
         )
+        self._slots[process.pid] = slot
         self._processes.append(process)
         return process
 
@@ -104,10 +125,16 @@ class Graph:
         self._processes.remove(process)
 
     def kill(self, process: subprocess.Popen[str]) -> None:
-        """With -9."""
+        """With -9, and the clock does not wait for it."""
         process.kill()
         process.communicate()
+        if self.clock is not None:
+            self.clock.slot(self._slots[process.pid])[0] = 0
         self.forget(process)
+
+    def arm_is_dead(self, dead: bool) -> None:
+        """Whether nobody drives the clock: while the test waits, its time passes then."""
+        self._arm_is_dead, self._seen = dead, wall()
 
     def hear(self, kind: Any, topic: str, qos: Any = SENSOR) -> list[Any]:
         """A list that grows by the messages of a topic."""
@@ -117,8 +144,27 @@ class Graph:
         return heard
 
     def said(self) -> list[str]:
-        """What nodes have logged, in words."""
+        """What nodes have logged, in words. Who reads it judges the stops that are told there."""
+        self._expected += self.log
         return [line.msg for line in self.log]
+
+    def has_said(self, words: str) -> bool:
+        """Whether a node has logged these words. A stop that is asked for by them is expected."""
+        found = [line for line in self.log if words in line.msg]
+        self._expected += found
+        return bool(found)
+
+    def until_said(self, words: str) -> None:
+        self.until(lambda: self.has_said(words))
+
+    def settle(self) -> None:
+        """See that no arm was stopped but where a test asked for it, and count anew."""
+        self._take()
+        expected = {id(line) for line in self._expected}
+        surprises = [line.msg for line in self.stops if id(line) not in expected]
+        self.stops.clear()
+        self._expected.clear()
+        assert not surprises, f"stops that nobody asked for: {surprises}"
 
     def publisher(self, kind: Any, topic: str, qos: Any = 10) -> Any:
         """A publisher that knows of somebody who listens. Whether he knows of it, too, is another
@@ -130,16 +176,16 @@ class Graph:
 
     def until(self, what: Callable[[], object], each: Callable[[], object] = lambda: None) -> None:
         """Take messages until `what` is true, calling `each` every 20 ms."""
-        deadline, due = time.monotonic() + PATIENCE, 0.0
+        deadline, due = wall() + PATIENCE, 0.0
         while not what():
             dead = [p.communicate() for p in self._processes if p.poll() not in (None, 0)]
             assert not dead, dead
-            assert time.monotonic() < deadline, f"waited in vain; last said: {self.said()[-5:]}"
+            assert wall() < deadline, f"waited in vain; {self._story()}"
             self._executor.spin_once(timeout_sec=0.005)
             self._take()
-            self._go_on()
-            if time.monotonic() >= due:
-                due = time.monotonic() + 0.02
+            self._let_time_pass()
+            if wall() >= due:
+                due = wall() + _READS
                 each()
 
     def _take(self) -> None:
@@ -147,30 +193,41 @@ class Graph:
             take, kind = subscription.handle.take_message, subscription.msg_type
             while (taken := take(kind, False)) is not None:
                 heard.append(taken[0])
+                if kind is Log and STOPPED in taken[0].msg:
+                    self.stops.append(taken[0])
 
-    def _go_on(self) -> None:
-        """Reset an admittance node that stopped because this machine was late: that is no test's
-        concern, and is not in the log.
-        """
-        answer = self._resetting.result() if self._resetting and self._resetting.done() else None
-        refused = answer and not answer.success and "nothing to reset" not in answer.message
-        if refused or any(_LATE in line.msg for line in self.log):
-            self.log[:] = [line for line in self.log if _LATE not in line.msg]
-            self._resetting = self._reset.call_async(Trigger.Request())
+    def _story(self) -> str:
+        """What there is to say of a graph on which something did not happen."""
+        stacks = []
+        for process in self._processes if self.clock is not None else ():
+            process.send_signal(signal.SIGUSR1)  # see `clock.main`
+            process.kill()
+            stacks.append(process.communicate()[1][-3000:])
+        words = None if self.clock is None else self.clock.words[:10].tolist()
+        said = [line.msg for line in self.log[-5:]]
+        return f"last said: {said}; clock: {words}; {' '.join(stacks)}"
+
+    def _let_time_pass(self) -> None:
+        if self._arm_is_dead and self.clock is not None:
+            before, self._seen = self._seen, wall()
+            self.clock.advance(min(self._seen - before, _STALL))
 
     def after(self, seconds: float, each: Callable[[], object] = lambda: None) -> None:
-        """Take messages for so long. While this machine pauses none are taken: that does not
-        count.
+        """Take messages for so long, on the graph's clock. If that is the one on the wall, what
+        this machine pauses does not count.
         """
-        left, before = seconds, time.monotonic()
+        if (clock := self.clock) is not None:
+            end = clock.now() + seconds
+            return self.until(lambda: clock.now() >= end, each)
+        left, before = seconds, wall()
 
         def over() -> bool:
             nonlocal left, before
-            now = time.monotonic()
+            now = wall()
             left, before = left - min(now - before, _STALL), now
             return left <= 0.0
 
-        self.until(over, each)
+        return self.until(over, each)
 
     def ask(self, kind: Any, service: str, request: Any) -> Any:
         """A future with the answer of a service of a lifecycle node, which is asked once."""
@@ -203,13 +260,13 @@ class Graph:
 
     def _insist(self, client: Any, request: Any) -> Any:
         self.until(client.service_is_ready)
-        futures, asked = [client.call_async(request)], time.monotonic()
+        futures, asked = [client.call_async(request)], wall()
 
         def again() -> None:
             nonlocal asked
-            if time.monotonic() - asked > _ANSWER:
+            if wall() - asked > _ANSWER:
                 futures.append(client.call_async(request))
-                asked = time.monotonic()
+                asked = wall()
 
         self.until(lambda: any(future.done() for future in futures), again)
         return next(future.result() for future in futures if future.done())
@@ -227,12 +284,14 @@ class Graph:
         """
         for process in self._processes:
             process.terminate()
+        deadline = wall() + _LAST_WORDS
+        self.arm_is_dead(True)  # or soon will be
+        while any(process.poll() is None for process in self._processes) and wall() < deadline:
+            time.sleep(0.005)
+            self._let_time_pass()
         for process in self._processes:
-            try:
-                process.communicate(timeout=_LAST_WORDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
+            process.kill()
+            process.communicate()
         self._executor.shutdown()
         self.node.destroy_node()
         self._ear.destroy_node()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,17 +18,19 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from tests.ros2.graph import Graph
+from tests.ros2 import oracle
+from tests.ros2.graph import ROOT, Graph
 from tests.ros2.stub_arm import MODEL, Behaviour
+from ur_admittance import Config
 
-ROOT = Path(__file__).parents[2]
-RATE = 25  # Hz, so slow that no machine is too busy for it
+RATE = 25  # Hz
 NODE = "/admittance_node"
 COMMANDS = "/forward_velocity_controller/commands"
 CONFIG = f"""
 control_rate: {RATE}
+output: {{mode: velocity}}
 admittance: {{mass: [4, 4, 4, 0.4, 0.4, 0.4], engage_seconds: 0}}
-safety: {{wrench_timeout: 0.25, joint_timeout: 0.25, lost_timeout: 2.5, start_force: 50}}
+safety: {{wrench_timeout: 0.25, joint_timeout: 0.25, lost_timeout: 1.0, start_force: 50}}
 """
 _TRANSITIONS = {
     "configure": Transition.TRANSITION_CONFIGURE,
@@ -40,21 +42,28 @@ _TRANSITIONS = {
 
 
 class Stage:
-    """Both processes, and what they said.
+    """Both processes, on a simulated clock, and what they said.
 
     Attributes:
         states, commands, log: all joint states, commands and words heard.
     """
 
-    def __init__(self, graph: Graph, *arguments: str, config: str = CONFIG) -> None:
-        self.graph = graph
+    def __init__(
+        self,
+        graph: Graph,
+        *arguments: str,
+        config: str = CONFIG,
+        allowed: Sequence[str] = ("--remote-reset", "--allow-loosening", "--allow-travel"),
+    ) -> None:
+        self.graph, self._clock, self._config = graph, graph.simulate_time(), Config.loads(config)
         file = graph.folder / "config.yaml"
         file.write_text(config, "utf-8")
         self.states = graph.hear(JointState, "/joint_states", 100)
         self.commands = graph.hear(Float64MultiArray, COMMANDS, 100)
         self.log = graph.log
-        self.stub = _stub()
-        self.node = graph.start("run", "--robot", "ros2", "--config", str(file), *arguments)
+        self.stub = self._stub()
+        start = ("run", "--robot", "ros2", "--config", str(file), *allowed)
+        self.node = graph.start(*start, *arguments)
 
     def behave(self, **how: Any) -> None:
         """Tell the stub, and return when it does so; nothing: to be a good arm, at home."""
@@ -71,10 +80,12 @@ class Stage:
         assert self.stub.stdin is not None
         self.stub.stdin.write('{"die": true}\n')
         self.stub.communicate()
+        self.graph.arm_is_dead(True)
 
     def revive_arm(self) -> None:
         """A new stub is there, in the place of the one that died."""
-        self.stub = _stub()
+        self.graph.arm_is_dead(False)
+        self.stub = self._stub()
 
     def change(self, transition: str) -> bool:
         """Ask the node for a transition, and say whether it went there."""
@@ -85,10 +96,21 @@ class Stage:
         return self.graph.ask(ChangeState, f"{NODE}/change_state", _request(transition))
 
     def activate(self) -> None:
-        """Have the node active. While this machine is late, it may refuse: joint states come at
-        another rate then.
+        """Have the node active."""
+        assert self.attempt(), [line.msg for line in self.log[-3:]]
+
+    def attempt(self) -> bool:
+        """Ask the node to be active, and say whether it is; asked again only as long as DDS has
+        not made node and arm known to each other.
         """
-        self.graph.until(lambda: self.change("activate"))
+        while True:
+            before = len(self.log)
+            if self.change("activate"):
+                return True
+            self.graph.until(lambda: len(self.log) > before)  # noqa: B023
+            said = " ".join(line.msg for line in self.log[before:])
+            if not any(words in said for words in ("no joint states on", "no wrench on")):
+                return False
 
     def refuses(self, words: str) -> None:
         """See the node refuse to be active, for a reason with these words."""
@@ -111,26 +133,20 @@ class Stage:
         return trigger(self.graph, service)
 
     def stop(self) -> None:
-        """Stop the arm, as soon as it is not stopped because this machine was late."""
-        self.graph.until(lambda: self.trigger("stop").success)
+        """Stop the arm, and wait until it was."""
+        answer = self.trigger("stop")
+        assert answer.success, answer.message
+        self.until_said("asked for by the stop service")
 
     def reset(self) -> None:
         """Reset the node that was stopped, as soon as nothing stands against it."""
-
-        def done() -> bool:
-            answer = self.trigger("reset")
-            return answer.success or "nothing to reset" in answer.message  # `Graph` did it
-
-        self.graph.until(done)
+        self.graph.until(lambda: self.trigger("reset").success)
 
     def tare(self, words: str) -> None:
-        """Tare the sensor, until the answer has these words: it takes half a second as it is."""
-
-        def tared() -> bool:
-            self.graph.after(1.0)
-            return words in self.trigger("tare").message
-
-        self.graph.until(tared)
+        """Tare the sensor, a while after its wrench has changed; the answer has these words."""
+        self.graph.after(1.0)
+        answer = self.trigger("tare")
+        assert words in answer.message, answer.message
 
     def until_mute(self) -> None:
         """Nobody publishes commands any more, and those that were sent have arrived."""
@@ -147,10 +163,10 @@ class Stage:
 
     def said(self, words: str) -> bool:
         """Whether the node has logged these words."""
-        return any(words in line for line in self.graph.said())
+        return self.graph.has_said(words)
 
     def until_said(self, words: str) -> None:
-        self.graph.until(lambda: self.said(words))
+        self.graph.until_said(words)
 
     @property
     def tool(self) -> np.ndarray:
@@ -165,14 +181,20 @@ class Stage:
         """Greatest joint speed commanded last, rad/s."""
         return float(np.abs(self.commands[-1].data).max()) if self.commands else 0.0
 
+    def judge(self) -> None:
+        """What was commanded so far was inside the limits, and no stop came as a surprise."""
+        oracle.judge(self._clock.trace(), self._config, MODEL)
+        self.graph.settle()
+
     def close(self) -> None:
         self.stub.communicate()  # it ends with its input
+        self.graph.arm_is_dead(True)
 
-
-def _stub() -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.ros2.stub_arm", str(RATE)]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)
+    def _stub(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "tests.ros2.clock", str(self._clock.path), "arm"]
+        command += ["tests.ros2.stub_arm", str(RATE)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)
 
 
 def change(graph: Graph, transition: str) -> bool:

@@ -1,8 +1,8 @@
 """A process that plays the driver, well or badly: joints that do as they are told, and a sensor.
 
-It is told how to behave by lines on its standard input, each a JSON object with some of the fields
-of `Behaviour`. It answers each with a line, when the messages that show it have been sent,
-and ends with its input.
+Its pace is that of `time`, which may be simulated (`clock.py`). It is told how to behave by lines
+on its standard input, each a JSON object with some of the fields of `Behaviour`. It answers each
+with a line, when the messages that show it have been sent, and ends with its input.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
 import numpy as np
 import rclpy
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import TransformStamped, WrenchStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -46,6 +47,7 @@ class Behaviour:
     frame: str = "tool0"
     drift: float = 0.0  # rad/s of the first joint, whatever is commanded
     gripper: bool = False  # another device's joint states, on the same topic
+    transforms: list[Any] = field(default_factory=list)  # on /tf: parent, child, [p; xyzw]
     home: bool = True  # be there once, at once
     description: str | None = None  # published when told
     die: bool = False  # at once, as with -9
@@ -59,6 +61,7 @@ def main(rate: float) -> None:
     joints = node.create_publisher(JointState, "/joint_states", 10)
     wrenches = node.create_publisher(WrenchStamped, "/wrist_ft_sensor", 10)
     descriptions = node.create_publisher(String, "/robot_description", LATCHED)
+    broadcast = Broadcast(node)
     commands: list[Any] = []
     inbox = node.create_subscription(
         Float64MultiArray, "/forward_velocity_controller/commands", commands.append, 1
@@ -90,6 +93,7 @@ def main(rate: float) -> None:
         q = q + moves / rate
         if behaviour.wrench:
             wrenches.publish(_wrench(behaviour))
+        broadcast(behaviour.transforms)
         if behaviour.gripper:
             joints.publish(JointState(name=["finger_joint"], position=[0.1]))
         if behaviour.joints:
@@ -98,6 +102,26 @@ def main(rate: float) -> None:
             print("so it is", flush=True)
     node.destroy_node()
     rclpy.shutdown()
+
+
+class Broadcast:
+    """Publishes transforms on /tf, each in a message of its own; made with the first of them, since
+    not every ROS has the type.
+    """
+
+    def __init__(self, node: Any) -> None:
+        self._node, self._publisher, self._kind = node, cast(Any, None), cast(Any, None)
+
+    def __call__(self, transforms: list[Any]) -> None:
+        if transforms and self._publisher is None:
+            self._kind = import_module("tf2_msgs.msg").TFMessage
+            self._publisher = self._node.create_publisher(self._kind, "/tf", 100)
+        for parent, child, numbers in transforms:
+            message = TransformStamped(child_frame_id=child)
+            message.header.frame_id = parent
+            p, o = message.transform.translation, message.transform.rotation
+            p.x, p.y, p.z, o.x, o.y, o.z, o.w = numbers
+            self._publisher.publish(self._kind(transforms=[message]))
 
 
 def _told() -> str | None:

@@ -20,7 +20,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import ReliabilityPolicy
 from std_msgs.msg import Float64MultiArray
 
-from tests.ros2.stage import COMMANDS, NODE, Stage
+from tests.ros2.stage import COMMANDS, NODE, RATE, Stage
 from tests.ros2.stub_arm import MODEL
 
 pytestmark = pytest.mark.slow
@@ -110,7 +110,7 @@ def test_it_refuses_to_start_beside_another_publisher_and_stops_when_one_comes(s
         stage.refuses(f"not yet: /test publishes on {COMMANDS}, too; end it first")
     stage.activate()
     with rival(stage):
-        words = f"stopped: stop_requested: stop() was called (/test publishes on {COMMANDS}"
+        words = f"stopped: /test publishes on {COMMANDS}"
         stage.until_said(words)
         answer = stage.trigger("reset")
         assert not answer.success and "end it first" in answer.message
@@ -199,10 +199,12 @@ def test_a_desired_pose_is_approached_inside_the_limits(active: Stage):
     publisher = active.graph.publisher(PoseStamped, f"{NODE}/desired_pose")
     before, goal = active.tool, pose(z=float(active.tool[2]) - 1.0)
     active.graph.until(lambda: active.tool[2] < before[2] - 0.1, lambda: publisher.publish(goal))
-    path = [MODEL.fk(state.position)[:3, 3] for state in active.states]
-    steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
-    assert steps.max() < 0.2  # m from state to state: never a leap
-    assert active.state == "active" and not active.said("stopped")
+    path = np.array([MODEL.fk(state.position)[:3, 3] for state in active.states])
+    speeds = np.linalg.norm(np.diff(path, axis=0), axis=1) * RATE
+    (most,) = get(active, "max_linear_velocity")
+    # An arm that goes straight in its joints for a cycle deviates a little from the tool's path.
+    assert 0.5 * most < speeds.max() < 1.01 * most
+    assert active.state == "active"
     assert active.set({"admittance.stiffness": [0.0] * 6})[0].successful
 
 
@@ -273,7 +275,7 @@ def test_stop_brakes_and_reset_goes_on(active: Stage):
     active.stop()
     active.until_said("asked for by the stop service")
     active.graph.after(0.3)
-    assert active.state == "active" and not active.trigger("stop").success
+    assert active.state == "active" and "already" in active.trigger("stop").message
     assert active.speed == 0.0
     active.behave(force=[0] * 6)
     active.reset()

@@ -36,7 +36,7 @@ def test_joints_are_found_by_name_in_any_order_and_among_others(active: Stage):
             order=rng.permutation(6).tolist(), extra=k % 2 == 0, velocities=k % 3 > 0, gripper=k > 4
         )
         active.graph.after(0.3)
-    assert active.state == "active" and not active.said("stopped")
+    assert active.state == "active"
     assert active.speed < 1e-9  # a joint taken for another one would make it move
     active.behave(force=[0, 0, 10, 0, 0, 0])
     z = active.tool[2]
@@ -48,7 +48,7 @@ def test_single_numbers_that_are_none_do_not_stop_the_arm(active: Stage):
     active.graph.after(0.3)
     active.behave(nan_wrench=1)
     active.graph.after(0.3)
-    assert active.state == "active" and not active.said("stopped") and active.speed < 1e-9
+    assert active.state == "active" and active.speed < 1e-9
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_two_that_send_on_one_topic_are_one_too_many(stage: Stage, topic: str):
             sent = time.monotonic()
             send()
 
-    said = f"the arm was stopped: stop_requested: stop() was called ({words}"
+    said = f"the arm was stopped: {words.partition(';')[0]}"
     stage.graph.until(lambda: stage.said(said), send_seldom)
     stage.graph.node.destroy_publisher(rival)
     recover(stage)

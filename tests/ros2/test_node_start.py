@@ -33,6 +33,7 @@ def staged(graph: Graph):
 
     yield make
     for stage in made:
+        stage.judge()
         stage.close()
 
 
@@ -72,11 +73,13 @@ def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reaso
 
 
 def test_it_says_what_is_missing_on_the_other_side(graph: Graph, staged):
-    staged("--model", "ur5e", config=CONFIG.replace("control_rate: 25", "control_rate: 50"))
+    twice = CONFIG.replace("control_rate: 25", "control_rate: 50")
+    staged("--model", "ur5e", "--keep-trying", config=twice)
     file = graph.folder / "position.yaml"
-    file.write_text(CONFIG + "output: {mode: position}\n")
+    file.write_text(CONFIG.replace("mode: velocity", "mode: position"))
     name = ("--ros-args", "-r", "__node:=second")
-    graph.start("run", "--robot", "ros2", "--config", str(file), "--model", "ur5e", *name)
+    more = ("--model", "ur5e", "--keep-trying", *name)
+    graph.start("run", "--robot", "ros2", "--config", str(file), *more)
     wanted = (
         "joint states come on /joint_states 25 times a second, control_rate is 50 Hz",
         "nobody listens on /forward_position_controller/commands; load and activate that",

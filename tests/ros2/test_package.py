@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 import ur_admittance
-from tests.cli_support import invoke
+from tests.cli.support import invoke
 from tests.ros2.domain import domain
 from ur_admittance import Config
 from ur_admittance.cli import without_ros_arguments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -17,12 +18,18 @@ from rcl_interfaces.msg import ParameterType
 
 from tests.ros2.graph import PATIENCE, Graph
 from tests.ros2.stage import Stage
-from ur_admittance.ros2 import topics, wire
+from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.ros2.parameters import descriptor
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "ros2.md").read_text("utf-8")
 SLOW_GRAPH = {"control_rate": 50, "safety.wrench_timeout": 0.08, "safety.joint_timeout": 0.08}
+BY_THE_CLOCK = """
+import os, pathlib
+from tests.ros2 import clock
+clock.end_with_parent()
+clock.listen(clock.Clock(pathlib.Path(os.environ["CLOCK"])), clock.SLOTS - 1)
+"""
 TYPES = {
     "bool": ParameterType.PARAMETER_BOOL,
     "integer": ParameterType.PARAMETER_INTEGER,
@@ -77,17 +84,19 @@ def test_the_configuration_for_a_real_arm_is_accepted():
 @pytest.mark.slow
 def test_the_node_in_a_process_of_ones_own_runs_as_it_stands(graph: Graph):
     pytest.importorskip("mujoco")
+    clock = graph.simulate_time()
     graph.start("sim-ros2", "--rate", "50")
     given = [word for name, value in SLOW_GRAPH.items() for word in ("-p", f"{name}:={value}")]
     result = subprocess.run(
-        [sys.executable, "-c", block("python"), "--ros-args", *given],
+        [sys.executable, "-c", BY_THE_CLOCK + block("python"), "--ros-args", *given],
+        env={**os.environ, "CLOCK": str(clock.path)},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    assert re.fullmatch(r"\d+ ticks, \d+ late; \w+", result.stdout.splitlines()[-1])
+    assert re.fullmatch(r"\d+ ticks, 0 late; inactive", result.stdout.splitlines()[-1])
 
 
 @pytest.mark.slow

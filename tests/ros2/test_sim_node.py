@@ -31,6 +31,12 @@ TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(autouse=True)
+def simulated(graph: Graph) -> None:
+    """The arm is never late on a clock of its own."""
+    graph.simulate_time()
+
+
 def force_of(message) -> np.ndarray:
     return np.array([message.wrench.force.x, message.wrench.force.y, message.wrench.force.z])
 
@@ -57,10 +63,7 @@ def test_it_publishes_what_the_driver_and_a_sensor_would(graph: Graph):
     np.testing.assert_allclose(joints[0].position, MODEL.home, atol=1e-9)
     assert joints[0].header.frame_id == "base_link" and wrist[0].header.frame_id == "tool0"
     stamps = np.array([when(message) for message in joints])
-    # absolute deadlines: whatever was missed, what was sent is a whole number of periods apart
-    periods = np.diff(stamps) / 2e6
-    np.testing.assert_allclose(periods, np.round(periods), atol=1e-3)
-    assert (periods > 0.5).all()
+    np.testing.assert_allclose(np.diff(stamps) / 2e6, 1.0, atol=1e-3)  # absolute deadlines
     model = RobotModel.from_urdf(described[0].data)
     np.testing.assert_allclose(model.fk(MODEL.home), MODEL.fk(MODEL.home), atol=1e-9)
 
@@ -126,7 +129,7 @@ def test_a_push_from_outside_is_felt_by_the_sensor_and_ends_by_itself(graph: Gra
         return False
 
     graph.until(over)
-    assert 0.5e9 < pushed[-1] - pushed[0] < 1.01e9  # a second; on the way some may be lost
+    assert 0.99e9 < pushed[-1] - pushed[0] < 1.01e9  # a second
 
 
 def test_it_ignores_what_makes_no_sense_and_says_so(graph: Graph):
@@ -153,14 +156,14 @@ def test_it_ignores_what_makes_no_sense_and_says_so(graph: Graph):
         publisher.publish(message)
     for publisher in (velocity, trajectory, push):
         assert publisher.wait_for_all_acked(Duration(seconds=PATIENCE))
-    graph.after(0.5)  # they have arrived, and now are taken
+    graph.after(0.1)  # they have arrived, and now are taken
     np.testing.assert_allclose(joints[-1].position, MODEL.home, atol=1e-3)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     served = json.loads(out)
     assert (served["commands"], served["refused"]) == (0, len(nonsense))
-    assert f"{VELOCITY}: ignored: send_velocity: qd must be six numbers" in err
+    assert f"{VELOCITY}: ignored: send_velocity: qd: must be six numbers" in err
 
 
 def test_a_scene_has_its_tool_and_writes_the_configuration_that_goes_with_it(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from tests.ros2.graph import LATCHED, PATIENCE, Graph
-from ur_admittance.ros2 import wire
+from ur_admittance.robots.ros2 import wire
 
 X_EP = np.array([[0.0, -1, 0, 0.02], [1, 0, 0, 0], [0, 0, 1, 0.12], [0, 0, 0, 1]])
 MODEL = RobotModel.ur("ur5e", X_EP=X_EP, X_ES=np.eye(4))  # in the URDF: tool0 and probe
@@ -35,7 +36,8 @@ SETTINGS = {
     "admittance.filter_cutoff_hz": 15.0,
     "admittance.deadband_force": 2.0,
     "admittance.deadband_torque": 0.2,
-    "safety.joint_timeout": 9.0,  # the test is slower than an arm
+    "safety.joint_timeout": 2.0,
+    "safety.wrench_timeout": 2.0,
     "safety.lost_timeout": 10.0,
 }
 PERIOD = 2_000_000  # ns
@@ -44,24 +46,37 @@ pytestmark = pytest.mark.slow
 
 
 class Sensor:
-    """A raw sensor and an arm that the test plays, in step with the node."""
+    """A raw sensor and an arm that the test plays, in step with the node: on a clock that stands
+    still unless the test lets time pass.
+    """
 
     def __init__(self, graph: Graph, config: Path) -> None:
         description = graph.node.create_publisher(String, "/robot_description", LATCHED)
         description.publish(String(data=MODEL.to_urdf()))
+        self.clock = graph.simulate_time()
         self.process = graph.start("wrench-ros2", "--config", str(config), "--json")
-        self.graph, self.stamp, self.pose = graph, 10**18, JointState()
+        self.graph, self.stamp = graph, 10**18
         self.at_sensor = graph.hear(WrenchStamped, "/netft/proc_sensor", 10)
         self.at_probe = graph.hear(WrenchStamped, "/netft/proc_probe", 10)
         self.joints = graph.publisher(JointState, "/joint_states")
         self.raw = graph.publisher(WrenchStamped, "/netft/raw_sensor")
         # It is refused, and shows that the node knows all of the above: DDS tells of it in order.
-        assert not graph.insist(Trigger, "/wrench_node/tare", Trigger.Request()).success
+        assert not self.tare(graph.insist).success
 
     def stand(self, q: np.ndarray) -> None:
-        """Be at `q`, joints listed backwards, until the node must have seen it."""
-        self.pose = JointState(name=MODEL.joint_names[::-1], position=q[::-1].tolist())
-        self.graph.after(0.2, lambda: self.joints.publish(self.pose))
+        """Be at `q`, joints listed backwards, and return when the node has seen it."""
+        self.clock.words[1] += 1  # joint states sent, as the clock counts them
+        names, angles = MODEL.joint_names[::-1], q[::-1].tolist()
+        self.joints.publish(JointState(name=names, position=angles))
+        self.graph.until(lambda: self.clock.slot(0)[0] == self.clock.words[1])
+
+    def be_back(self) -> None:
+        """After a jump of the clock, in which the node sees a pause of its own: let it see, too,
+        that time goes on.
+        """
+        self.stand(MODEL.home)
+        self.clock.advance(0.03)
+        self.stand(MODEL.home)
 
     def send(self, sample: np.ndarray) -> None:
         message = WrenchStamped(wrench=Wrench())
@@ -73,13 +88,19 @@ class Sensor:
     def answer(self, sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What comes out for a sample: F_S and F_P."""
         count = len(self.at_sensor), len(self.at_probe)
-        self.joints.publish(self.pose)
         self.send(sample)
         self.graph.until(lambda: len(self.at_sensor) > count[0] and len(self.at_probe) > count[1])
         last = self.at_sensor[-1], self.at_probe[-1]
         assert last[0].header.stamp == last[1].header.stamp
         F_S, F_P = (np.array(wire.six_of_wrench(message.wrench)) for message in last)
         return F_S, F_P
+
+    def tare(self, ask: Any = None) -> Any:
+        """The answer of the service, for which time has to pass: joints must be told again."""
+        self.graph.arm_is_dead(True)
+        answer = (ask or self.graph.call)(Trigger, "/wrench_node/tare", Trigger.Request())
+        self.graph.arm_is_dead(False)
+        return answer
 
     def end(self) -> tuple[dict[str, int], str]:
         """End the process as Ctrl-C does: its summary, and what it said."""
@@ -129,23 +150,40 @@ def test_its_numbers_are_those_of_the_tick_bit_for_bit(graph: Graph, tmp_path: P
 
 def test_it_is_silent_without_good_joints_and_good_samples(graph: Graph, tmp_path: Path):
     """So that whoever listens sees the wrench grow old, and stops."""
-    sensor = Sensor(graph, written(tmp_path, **{"safety.joint_timeout": 2.0}))
+    sensor = Sensor(graph, written(tmp_path))
     push = np.array([20.0, 0, 0, 0, 0, 0])
     sensor.send(push)
-    graph.after(0.3)
-    assert not sensor.at_probe  # no joints yet
+    graph.until_said("nothing published: /joint_states: no joint angles yet")
     sensor.stand(MODEL.home)
     sensor.answer(push)
     sensor.send(np.full(6, np.nan))
-    graph.after(3.0)  # by then the joints are too old
+    sensor.answer(push)  # in order: that one has not come out
+    sensor.clock.advance(3.0)  # the joints are too old
     sensor.send(push)
-    graph.after(0.3)
-    assert len(sensor.at_probe) == 1
+    graph.until_said("joints_stale")
+    sensor.be_back()
+    sensor.answer(push)
+    assert len(sensor.at_probe) == 3
+    ended, _ = sensor.end()
+    assert ended == {"published": 3, "dropped": 2}
+
+
+def test_a_wrench_that_waited_too_long_is_not_passed_on_as_if_it_were_new(
+    graph: Graph, tmp_path: Path
+):
+    sensor = Sensor(graph, written(tmp_path, **{"safety.joint_timeout": 9.0}))
+    push = np.array([20.0, 0, 0, 0, 0, 0])
     sensor.stand(MODEL.home)
     sensor.answer(push)
-    ended, said = sensor.end()
-    assert ended == {"published": 2, "dropped": 2}
-    assert "/joint_states: no joint angles yet" in said
+    sensor.process.send_signal(signal.SIGSTOP)
+    sensor.send(push)
+    sensor.clock.advance(3.0)
+    sensor.process.send_signal(signal.SIGCONT)
+    graph.until_said("nothing published: wrench_stale")
+    sensor.be_back()
+    sensor.answer(push)
+    ended, _ = sensor.end()
+    assert ended == {"published": 2, "dropped": 1}
 
 
 def test_tare_takes_what_the_sensor_feels_as_its_bias_but_not_the_weight(
@@ -162,15 +200,17 @@ def test_tare_takes_what_the_sensor_feels_as_its_bias_but_not_the_weight(
 
     sensor.stand(MODEL.home)
     assert np.linalg.norm(feel(untouched, 20)[-1][LINEAR]) > 5.0
-    early = graph.call(Trigger, "/wrench_node/tare", Trigger.Request())
+    early = sensor.tare()
     assert not early.success and "20 samples so far, 250 are needed" in early.message
+    sensor.stand(MODEL.home)
     feel(untouched, 250)
-    done = graph.call(Trigger, "/wrench_node/tare", Trigger.Request())
+    done = sensor.tare()
     assert done.success, done.message
+    sensor.stand(MODEL.home)
     assert not feel(untouched, 100)[-1].any()  # all of it is inside the deadband
     push = np.array([0, 0, 12.0, 0, 0, 0])
     np.testing.assert_allclose(feel(untouched + push, 100)[-20:, 2].mean(), 10.0, atol=0.3)
-    pushed = graph.call(Trigger, "/wrench_node/tare", Trigger.Request())
+    pushed = sensor.tare()
     assert not pushed.success and "let go of the tool" in pushed.message
 
 

@@ -83,7 +83,8 @@ def eventful(path: Path, look: int = 1, changes: Changes = CHANGES) -> Run:
                     scribe.poll()
 
             loop.run(robot, controller, seconds=1.5, board=board, each=each)
-            loop.run(robot, controller, seconds=0.5, board=board, each=each)
+            # the arm is still settling, and pushed
+            loop.run(robot, controller, seconds=0.5, board=board, each=each, checked=True)
             records, _, lost = reader.since(0)
             scribe.poll()
             scribe.finish({"ticks": len(records)})

@@ -11,6 +11,7 @@ from mcap_ros2.decoder import DecoderFactory
 from rosbags.highlevel import AnyReader
 from scipy.spatial.transform import Rotation
 
+from tests.telemetry.runs import summary_of
 from ur_admittance import faults
 from ur_admittance.kernel import bits
 from ur_admittance.telemetry import messages
@@ -157,14 +158,16 @@ def test_the_level_tells_how_serious_it_is(status, level):
     assert (message.header.stamp.sec, message.header.stamp.nanosec) == (1, 500_000_000)
 
 
-def test_parameters_are_there_at_the_start_and_at_each_change(decoded, run):
-    texts = [message.data for _, message in decoded[messages.PARAMETERS]]
-    assert [text.splitlines()[0] for text in texts] == [f"# generation {k}" for k in range(5)]
-    assert "filter_cutoff_hz: 35.0" in texts[-1]
+def test_parameters_are_there_at_each_change_and_at_the_start_of_each_chunk(decoded, run):
+    said = [(time, message.data) for time, message in decoded[messages.PARAMETERS]]
+    generations = [messages.parameters_of(text)[0] for _, text in said]
+    assert generations == sorted(generations) and set(generations) == set(range(5))
+    assert '"admittance.filter_cutoff_hz": 35.0,\n' in said[-1][1], "one parameter on each line"
     times = [time for time, _ in decoded["/tick"]]
     generation = run.records["inputs"]["generation"]
-    for k, (time, _) in enumerate(decoded[messages.PARAMETERS]):
-        assert time == times[int(np.argmax(generation == k))]
+    first = {number: times[int(np.argmax(generation == number))] for number in range(5)}
+    starts = [chunk.message_start_time for chunk in summary_of(run.path).chunk_indexes]
+    assert {time for time, _ in said} == {*first.values(), *starts}
 
 
 def test_quaternions_are_those_of_scipy():

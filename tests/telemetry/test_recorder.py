@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import ur_admittance as ua
-from tests.blackboard_processes import SHORT, board_of, until
+from tests.blackboard.processes import SHORT, board_of, until
 from tests.telemetry.runs import CHANGES, pushed
 from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard

@@ -9,8 +9,9 @@ import pytest
 
 import ur_admittance as ua
 from tests.telemetry.runs import CHANGES, STOP, eventful
+from ur_admittance.kernel import bits
 from ur_admittance.telemetry.recording import Recording, read
-from ur_admittance.telemetry.replay import replay
+from ur_admittance.telemetry.replay import APART, replay
 
 LINEAR = slice(0, 3)
 
@@ -59,6 +60,22 @@ def test_other_gains_show_what_they_would_have_commanded(recording):
     assert fastest(2.0) > 1.05 * recorded > 1.2 * fastest(12.0) > 0.0
 
 
+def test_other_gains_do_not_stop_because_the_recorded_arm_cannot_follow_them(recording):
+    """A hundredth of the speed limit: the recorded arm runs away from what is commanded."""
+    slow = recording.config.replace(
+        {"max_linear_velocity": 0.002, "safety.max_tracking_error": 0.005}
+    )
+    again = replay(recording, slow)
+    assert not (again.records["status"] & bits.NOT_FOLLOWING).any()
+    once, now = (np.flatnonzero(r.records["mode"] == bits.STOPPED) for r in (recording, again))
+    assert now[0] == once[0], "stopped when it was asked for, not before"
+    assert "do not answer the other commands" in again.notes[0]
+    assert again.apart is not None
+    gap = (again.records["X_WC"] - recording.records["X_WC"])[:, :3, 3]
+    assert np.linalg.norm(gap[again.apart]) > APART >= np.linalg.norm(gap[again.apart - 1])
+    assert replay(recording, recording.config).apart is None, "but for the changes left out"
+
+
 def test_a_recording_that_starts_in_the_middle_waits_for_an_activation(recording):
     cut = dataclasses.replace(recording, records=recording.records[100:].copy())
     second = int(np.flatnonzero(recording.records["tick"] == 1)[1])
@@ -80,15 +97,52 @@ def test_after_lost_ticks_it_waits_for_an_activation(recording):
     assert any("10 ticks are missing in 1 places" in note for note in again.notes)
 
 
-def test_a_change_that_came_and_went_unseen_is_told_and_skipped(tmp_path):
-    run = eventful(tmp_path / "seldom.mcap", look=40)
-    again = replay(read(run.path))
+def tuned(every: int, count: int) -> dict[int, list[dict]]:
+    """Changes every so many ticks: one, then two at once, then three, and so on; no two alike."""
+
+    def burst(k: int) -> list[dict]:
+        masses = (2.0 + 0.01 * k, 3.0 + 0.01 * k)
+        return [
+            {"max_linear_velocity": 0.2 + 1e-3 * k},
+            *({"admittance.mass": [m, m, m, 0.1, 0.1, 0.1]} for m in masses),
+            {"payload.force_bias": [0.0, 0.0, 0.01 * k]},
+            {"admittance.deadband_force": 2.0 + 0.01 * k},
+        ]
+
+    return {40 + every * k: burst(k)[: 1 + k % 5] for k in range(count)}
+
+
+def test_gains_changed_fifty_times_a_second_are_done_again_though_nobody_looked(tmp_path):
+    """The recorder looks once, after the run: it asks for what the ticks name."""
+    changes = tuned(every=10, count=40)
+    sent = sum(map(len, changes.values()))
+    assert sent == 120, "nearly as many as are kept"
+    run = eventful(tmp_path / "fifty.mcap", look=10**9, changes=changes)
+    recording = read(run.path)
+    assert len(recording.changes) == 40 and recording.unknown == ()
+    numbers = np.cumsum([len(burst) for burst in changes.values()])
+    assert [generation for generation, _ in recording.changes] == numbers.tolist()
+    again = replay(recording)
+    assert (again.compared, again.skipped, again.first_difference) == (len(run.records), 0, None)
+    assert again.notes == ()
+
+
+def test_changes_that_came_too_long_before_the_recorder_looked_are_told_and_skipped(tmp_path):
+    changes = tuned(every=5, count=60)
+    run = eventful(tmp_path / "late.mcap", look=10**9, changes=changes)
+    recording = read(run.path)
+    sent = sum(map(len, changes.values()))
+    generation = run.records["inputs"]["generation"]
+    gone = np.unique(generation[generation < sent - 126])  # 128 places; one may be in the making
+    assert recording.unknown == tuple(gone.tolist()) != ()
+    again = replay(recording)
     assert again.first_difference is None
-    assert any("are not in the recording" in note for note in again.notes)
+    (note,) = again.notes
+    ticks = int((generation < sent - 126).sum())
+    assert f"the parameters of {ticks} ticks, the first of them tick 1, are not in" in note
+    assert "too many changes came before the recorder looked" in note
     second = int(np.flatnonzero(run.records["tick"] == 1)[1])
-    lost = 260  # ticks before the changes that came one tick after the other
-    assert again.skipped == second - lost
-    assert again.compared == len(run.records) - again.skipped
+    assert (again.skipped, again.compared) == (second, len(run.records) - second)
 
 
 def test_two_changes_between_two_ticks_are_one(tmp_path):
@@ -96,9 +150,19 @@ def test_two_changes_between_two_ticks_are_one(tmp_path):
     run = eventful(tmp_path / "both.mcap", look=7, changes={150: both, 700: both[:1]})
     recording = read(run.path)
     ((generation, config),) = recording.changes
-    assert (generation, config.max_linear_velocity) == (1, 0.2)
+    assert (generation, config.max_linear_velocity) == (2, 0.2), "the first was never in force"
     assert config.admittance.deadband_force == 2.5
     assert replay(recording).compared == len(run.records)
+
+
+def test_what_was_changed_inside_the_process_is_told_and_skipped(recording):
+    records = recording.records.copy()
+    records["inputs"]["generation"][300:350] = -1
+    again = replay(dataclasses.replace(recording, records=records, unknown=(-1,)))
+    second = int(np.flatnonzero(records["tick"] == 1)[1])
+    assert again.skipped == second - 300
+    assert any("50 ticks, the first of them tick 301" in note for note in again.notes)
+    assert any("Controller.set changed them" in note for note in again.notes)
 
 
 def test_a_change_just_before_the_end_is_kept(tmp_path):
@@ -111,9 +175,11 @@ def test_a_change_just_before_the_end_is_kept(tmp_path):
 
 
 def test_a_recorder_that_comes_late_does_not_guess_what_was_before(recording):
-    """It finds only the configuration of generation 3, and ticks of 1 and 2 in the ring."""
+    """It finds only the configuration of generation 4, and ticks of those before in the ring."""
     generation, config = recording.changes[-1]
-    late = dataclasses.replace(recording, config=config, changes=((generation, config),))
+    late = dataclasses.replace(
+        recording, config=config, changes=((generation, config),), unknown=(0, 1, 2, 3)
+    )
     again = replay(late)
     assert again.first_difference is None
     assert any("are not in the recording" in note for note in again.notes)

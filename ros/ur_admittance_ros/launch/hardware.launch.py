@@ -3,12 +3,12 @@
     ros2 launch ur_robot_driver ur_control.launch.py ur_type:=ur5e robot_ip:=192.168.56.101
     ros2 launch ur_admittance_ros hardware.launch.py config:=/path/to/mine.yaml
     ros2 control switch_controllers --deactivate scaled_joint_trajectory_controller \\
-        --activate forward_velocity_controller
+        --activate forward_position_controller
     ros2 lifecycle set /admittance_node activate
 
-`forward_velocity_controller` repeats the last command it got for as long as it is active. Should
-the admittance node die, whatever kills it, this deactivates that controller; until the process that
-does so has started, the arm goes on. See the page on the ROS package for what else to do about it.
+`forward_position_controller` holds the last position should the admittance node die, whatever kills
+it. `forward_velocity_controller` (output.mode velocity) would go on with the last velocity; there
+the node's guard brakes the arm. In either case this deactivates the controller then.
 """
 
 from launch import LaunchDescription
@@ -30,8 +30,8 @@ ARGUMENTS = {
         "from ROS Lyrical on: joint_trajectory_controller",
     ),
     "motion_controller": (
-        "forward_velocity_controller",
-        "deactivated when the admittance node ends",
+        "forward_position_controller",
+        "that of output.mode; deactivated when the admittance node ends",
     ),
     "wrench_node": ("false", "true: compensate /netft/raw_sensor in a process of its own"),
 }

@@ -1,17 +1,16 @@
-"""The equilibrium pose: bring the arm home inside the limits, and write down where it stands.
+"""The equilibrium pose: the way home inside the limits, and the file that says where it ended.
 
 The way is straight in the joints, all of them starting and arriving together at rest:
 
     q(t) = q0 + s(t / T) (q1 - q0),    s(u) = 10 u^3 - 15 u^4 + 6 u^5
 
-with T so long that no joint and no tool limit is more than half used.
+with T so long that no joint and no tool limit is more than half used. The other half is left for
+braking on the way; `bring` goes along it.
 """
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,20 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.config import Config
-from ur_admittance.errors import ConfigError, RobotError
+from ur_admittance.errors import ConfigError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR, quaternion_of
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import pack
-from ur_admittance.robots.base import Robot
-from ur_admittance.transforms import as_numbers
+from ur_admittance.validate import as_numbers
 
 SHARE = 0.5  # of every limit
 _SHORTEST = 0.5  # s
 _SAMPLES = 201
-_GAIN = 2.0  # 1/s, from what the joints are behind to their speed
-_BEHIND = 0.2  # rad, then the arm does not follow
-_THERE = 1e-4  # rad, rad/s
-_PATIENCE = 5.0  # s, for arriving after the way is over
 
 
 @dataclass(frozen=True)
@@ -92,39 +86,6 @@ def plan(model: RobotModel, config: Config, start: ArrayLike, goal: ArrayLike) -
     return Way(q0, q1, max(by_speed, by_acceleration, _SHORTEST))
 
 
-def bring(robot: Robot, way: Way, max_force: float, asked: Sequence[int] = ()) -> None:
-    """Lead the arm along the way. A push and an arm that does not follow stop it.
-
-    Args:
-        robot: connected, and at rest at the way's start.
-        way: from `plan`.
-        max_force: change of the force since the start that stops the arm, N.
-        asked: stops the arm when it is no longer empty: what `loop.signals` collects.
-
-    Raises:
-        RobotError: it was stopped; it now stands somewhere on the way.
-    """
-    state = robot.wait()
-    began, felt = state.joint_time, state.wrench[LINEAR].copy()
-    try:
-        while not (state.joint_time - began > way.seconds and _arrived(state, way.goal)):
-            state = robot.wait()
-            t = state.joint_time - began
-            q, qd = way.at(t)
-            behind = q - state.q
-            force = float(np.linalg.norm(state.wrench[LINEAR] - felt))
-            _check(robot, t, way, behind, force, max_force)
-            if asked:
-                raise RobotError("init: interrupted")
-            limit = robot.model.qd_max
-            robot.send_velocity(np.clip(qd + _GAIN * behind, -limit, limit))
-    finally:
-        robot.stop()
-        deadline = time.monotonic() + _PATIENCE
-        while np.abs(robot.wait().qd).max() > _THERE and time.monotonic() < deadline:
-            pass
-
-
 def save(path: Path, X_WP: np.ndarray, note: str) -> None:
     """Write a pose (4, 4) as the configuration's key `equilibrium` reads it."""
     numbers = [", ".join(repr(float(x)) for x in part) for part in _parts(X_WP)]
@@ -156,24 +117,6 @@ def _steps(u):
         30 * u**2 * (1 - u) ** 2,
         60 * u * (1 - u) * (1 - 2 * u),
     )
-
-
-def _arrived(state, goal: np.ndarray) -> bool:
-    return bool(np.abs(state.q - goal).max() < _THERE and np.abs(state.qd).max() < _THERE)
-
-
-def _check(robot, t: float, way: Way, behind, force: float, max_force: float) -> None:
-    if not force <= max_force:
-        raise RobotError(
-            f"init: the force changed by {force:.0f} N on the way, more than {max_force:g} N; "
-            "free the tool and start again"
-        )
-    joint = int(np.abs(behind).argmax())
-    if not np.abs(behind[joint]) <= _BEHIND or t > way.seconds + _PATIENCE:
-        raise RobotError(
-            f"init: {robot.model.joint_names[joint]} is {abs(behind[joint]):.3f} rad behind and "
-            "does not follow; look at the speed slider and at what holds the arm"
-        )
 
 
 def _parts(X_WP: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ur_admittance import preflight
 from ur_admittance.controller import Controller
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel import bits
@@ -20,7 +21,7 @@ def tare(controller: Controller) -> dict[str, list[float]]:
     Hand them to `Controller.set`, or to the blackboard. Tool weight stays in `payload`.
 
     Raises:
-        RobotError: there are too few good samples, the arm moves, or somebody pushes.
+        RobotError: there are too few good samples, the arm moves, or something touches the tool.
     """
     count = max(2, round(SECONDS * controller.config.control_rate))
     records = controller.trace()[-count:]
@@ -47,7 +48,21 @@ def tare(controller: Controller) -> dict[str, list[float]]:
                 f"tare: the {name} is not steady, its standard deviation is {noise:.3g} {unit}, "
                 f"allowed is {allowed:g} {unit}; let go of the tool"
             )
-    bias = controller.params["bias"][0] + wrench.mean(axis=0)
+    left, safety = wrench.mean(axis=0), controller.config.safety
+    # While the law feels it, it is a push. Else it may be a sensor that was never zeroed.
+    most = (safety.start_force, safety.start_torque)
+    if controller.mode != "inactive":
+        most = preflight.allowed(controller.config)
+    starts = (safety.start_force, safety.start_torque)
+    for (name, (part, _, unit)), limit, start in zip(_NOISE.items(), most, starts, strict=True):
+        size = float(np.linalg.norm(left[part]))
+        if start and not size <= limit:
+            raise RobotError(
+                f"tare: a steady {name} of {size:.3g} {unit} is not explained by bias and payload, "
+                f"at most {limit:g} {unit} is taken for a sensor that drifted; does something "
+                "touch the tool? Else correct payload"
+            )
+    bias = controller.params["bias"][0] + left
     return {
         "payload.force_bias": bias[LINEAR].tolist(),
         "payload.torque_bias": bias[ANGULAR].tolist(),

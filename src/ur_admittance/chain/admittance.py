@@ -19,7 +19,7 @@ from ur_admittance.chain.interfaces import (
 )
 from ur_admittance.controller import Controller
 from ur_admittance.errors import ConfigError
-from ur_admittance.kernel import layout
+from ur_admittance.kernel import bits, layout
 
 
 class AdmittanceLink(Link):
@@ -129,6 +129,10 @@ class AdmittanceLink(Link):
         return self.controller.status_words()
 
     def _go_on(self) -> None:
-        """After a pause: at rest where the arm is; springs keep the desired pose of before."""
-        self.controller.state["fresh"] = 2  # as the tick itself does after a hold
+        """After a pause: at rest where the arm is; springs keep the desired pose of before.
+
+        Before the first tick there is none to keep: all is seeded from the arm then.
+        """
+        if not self.controller.state["seeding"][0]:
+            self.controller.state["seeding"] = bits.SEED_KEEPING_D  # as the tick after a hold
         self._paused = False

@@ -205,7 +205,7 @@ def take_desired(reference, seen, inputs, state):
             return False
         set_linear(i.goal_p, linear(reference))
         set_quaternion(i.goal_wxyz, shortest(normalised(wxyz)))
-    elif s.fresh:  # the desired pose is seeded by the next tick only
+    elif s.seeding:  # the desired pose is seeded by the next tick only
         return True
     else:
         set_linear(i.goal_p, linear(s.p_WD))
@@ -320,7 +320,10 @@ def compiled() -> Compiled:
     """Compile or load everything now, not on the robot."""
     values, inputs, state = np.zeros(OWN), layout.new_inputs(), layout.new_state()
     outputs, reference = layout.new_outputs(), np.zeros(DESIRED_SIZE)
-    with announced("the chain"):
+    functions = (
+        finite, measured, guard, take_desired, take_joints, write_desired, way_between, write_along
+    )  # fmt: skip
+    with announced("the chain", *functions):
         finite(values)
         strided = np.zeros((6, 2))[:, 0]  # so that the compiled code takes any stride
         measured(values, strided, strided, 0.002, 0.0, 0.0, 0.002)
@@ -333,7 +336,4 @@ def compiled() -> Compiled:
         write_desired(np.eye(4), np.zeros(6), reference)
         way_between(np.ones(7), np.ones(7), np.zeros(13))
         write_along(np.ones(13), np.zeros((7, 5)), 0.0, 1.0, reference)
-    functions = (
-        finite, measured, guard, take_desired, take_joints, write_desired, way_between, write_along
-    )  # fmt: skip
     return Compiled(*map(entry_point, functions))

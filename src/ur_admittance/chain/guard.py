@@ -15,7 +15,7 @@ from ur_admittance.chain.switching import Rest
 from ur_admittance.controller import TRACE_SECONDS
 from ur_admittance.kernel import layout
 from ur_admittance.model import RobotModel
-from ur_admittance.transforms import as_numbers
+from ur_admittance.validate import as_numbers
 
 
 class Guard:

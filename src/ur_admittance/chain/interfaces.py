@@ -16,7 +16,7 @@ import numpy as np
 
 from ur_admittance.chain import compiled
 from ur_admittance.errors import ConfigError
-from ur_admittance.transforms import did_you_mean
+from ur_admittance.validate import suggest
 
 CAPACITY = 1024  # interfaces; views must not move, so the array never grows
 WRENCH = tuple(f"ft_sensor/{part}.{axis}" for part in ("force", "torque") for axis in "xyz")
@@ -178,7 +178,7 @@ class Interfaces:
                 if name not in there:
                     raise ConfigError(
                         f"{link.name} {verb} {name!r}, which does not exist; there are "
-                        f"{', '.join(sorted(there))}.{did_you_mean(name, there)}"
+                        f"{', '.join(sorted(there))}{suggest(name, there)}"
                     )
 
     def view(self, names: Sequence[str], *, command: bool = False) -> np.ndarray:

@@ -19,7 +19,7 @@ from ur_admittance.chain.interfaces import (
     positions,
     velocities,
 )
-from ur_admittance.transforms import as_numbers, as_transform
+from ur_admittance.validate import as_numbers, as_transform
 
 SLOWEST_PACE = 0.002  # below it a chain is paused
 FASTEST_RAMP = 4.0  # 1/s, how fast the pace of a chain follows the robot's, at most

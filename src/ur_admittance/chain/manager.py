@@ -6,27 +6,27 @@ does: `manager.run(robot)`.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance import loop
 from ur_admittance.chain.admittance import AdmittanceLink
-from ur_admittance.chain.arm import Arm
 from ur_admittance.chain.compiled import compiled
 from ur_admittance.chain.lifecycle import Lifecycle
 from ur_admittance.chain.switching import Switch
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.errors import RobotError
-from ur_admittance.kernel import layout
 from ur_admittance.model import RobotModel
+from ur_admittance.packing import pack
 from ur_admittance.robots.base import Robot
-from ur_admittance.transforms import as_numbers
+from ur_admittance.validate import as_numbers, sample
 
 _SIX = (6,)
 _FLOAT64 = np.dtype(np.float64)
+_NO_LAW = {"safety.start_force": 0, "safety.start_torque": 0}  # then no force moves the arm
 
 
 class ControllerManager(Lifecycle):
@@ -56,7 +56,8 @@ class ControllerManager(Lifecycle):
         self._out = self._guard.outputs[0]
         self._values = self.interfaces.values
         self._finite, self._measured = compiled().finite, compiled().measured
-        self._spare_params = layout.new_params()
+        self._without_law = Config.from_dict(_NO_LAW)
+        self._spare_params = pack(self._without_law, model)
 
     # --- what a loop calls, as it calls `Controller` ---
 
@@ -103,7 +104,7 @@ class ControllerManager(Lifecycle):
             or wrench.dtype is not _FLOAT64
             or wrench.ndim != 1
         ):
-            q, wrench = _array("q", q), _array("wrench", wrench)
+            q, wrench = sample("q", q), sample("wrench", wrench)
         seconds = self._measured(self._values, q, wrench, dt, wrench_age, joint_age, self._period)
         if not seconds:
             raise RobotError(
@@ -144,9 +145,16 @@ class ControllerManager(Lifecycle):
             options: those of `loop.run`, such as `seconds` and `board`.
         """
         try:
-            return loop.run(cast(Robot, Arm(robot, self)), cast(Controller, self), **options)
+            return loop.run(robot, self, **options)
         finally:
             self._speaker.speak()
+
+    def observe(self, qd: np.ndarray, speed_scaling: float) -> None:
+        """What else the robot says of itself, for the links: joint rates, rad/s (6,), and how much
+        of a commanded speed it makes, 0 to 1.
+        """
+        self.measured_velocity[:] = qd
+        self.speed_scaling[0] = speed_scaling
 
     # --- what it says, as `Controller` does ---
 
@@ -194,7 +202,7 @@ class ControllerManager(Lifecycle):
     def config(self) -> Config:
         """That of the admittance link."""
         law = self._law()
-        return law.config if law else Config()
+        return law.config if law else self._without_law
 
     def trace(self) -> np.ndarray:
         """All interfaces (columns: `interfaces.names`) of the last two seconds, oldest first."""
@@ -205,14 +213,3 @@ class ControllerManager(Lifecycle):
         links = (*self._wanted, *self._registry.running())
         laws = [link.controller for link in links if isinstance(link, AdmittanceLink)]
         return laws[-1] if laws else None
-
-
-def _array(name: str, value: Any) -> np.ndarray:
-    """Six numbers as an array; NaN and infinities are for the links to judge."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.shape != _SIX:
-        raise RobotError(f"update: {name} must be six numbers, got {value!r:.100}")
-    return array

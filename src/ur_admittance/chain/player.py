@@ -19,7 +19,7 @@ from ur_admittance.chain.interfaces import DESIRED, Link, Ports, positions
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError, ModelError, RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.transforms import as_transform
+from ur_admittance.validate import as_transform
 
 _JERK_SECONDS = 0.1  # to full acceleration, where the configuration sets no jerk limit
 _LEAVE_SECONDS = 0.3  # to slow down from full pace when the player is switched off

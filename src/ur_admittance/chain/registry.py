@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ur_admittance.chain.interfaces import Interfaces, Link, Ports, references_of
 from ur_admittance.errors import ConfigError, RobotError
-from ur_admittance.transforms import did_you_mean
+from ur_admittance.validate import suggest
 
 RUNNING = ("active", "leaving")
 
@@ -30,7 +30,7 @@ class Registry:
             if name not in self._links:
                 raise RobotError(
                     f"chain: there is no link {name!r}; there are "
-                    f"{', '.join(self._links) or 'none'}.{did_you_mean(name, self._links)}"
+                    f"{', '.join(self._links) or 'none'}{suggest(name, self._links)}"
                 )
             found.append(self._links[name])
         return found

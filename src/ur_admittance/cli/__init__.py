@@ -3,36 +3,85 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.attach import set_parameter, watch
+from ur_admittance._version import __version__
 from ur_admittance.cli.bench import bench
 from ur_admittance.cli.check import check
 from ur_admittance.cli.demo import demo
+from ur_admittance.cli.fake_robot import fake_robot
+from ur_admittance.cli.get import get
+from ur_admittance.cli.identify import identify
 from ur_admittance.cli.init import init
-from ur_admittance.cli.recordings import replay, report
+from ur_admittance.cli.interrupts import remembered
+from ur_admittance.cli.kinds import RunCommand
+from ur_admittance.cli.map import stable_surfaces
+from ur_admittance.cli.presets import presets
+from ur_admittance.cli.replay import replay
+from ur_admittance.cli.report import report
 from ur_admittance.cli.run import run
+from ur_admittance.cli.set import set_parameter
 from ur_admittance.cli.sim_ros2 import sim_ros2
+from ur_admittance.cli.stop import stop
+from ur_admittance.cli.watch import watch
 from ur_admittance.cli.wrench_ros2 import wrench_ros2
+from ur_admittance.live.plain_text import degrade
 
 app = typer.Typer(
-    help="Make a Universal Robots arm give way to force.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (demo, run, init, watch):
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"ur-admittance {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print it, and leave.", callback=_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Make a Universal Robots arm give way to force."""
+
+
+app.command()(demo)
+app.command(
+    cls=RunCommand,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(run)
+for verb in (init, watch, get):
     app.command()(verb)
 app.command("set", context_settings={"ignore_unknown_options": True})(set_parameter)
-for verb in (replay, report, check, bench, sim_ros2, wrench_ros2):
+app.command("map")(stable_surfaces)
+for verb in (
+    identify,
+    stop,
+    replay,
+    report,
+    presets,
+    check,
+    bench,
+    fake_robot,
+    sim_ros2,
+    wrench_ros2,
+):
     app.command()(verb)
 
 
 def main() -> None:
-    """Entry point of `ur-admittance`."""
-    app(without_ros_arguments(sys.argv[1:]), prog_name="ur-admittance")
+    """The command line, from its arguments to its exit code."""
+    degrade(sys.stdout, sys.stderr)
+    with remembered():
+        app(without_ros_arguments(sys.argv[1:]), prog_name="ur-admittance")
 
 
 def without_ros_arguments(arguments: list[str]) -> list[str]:

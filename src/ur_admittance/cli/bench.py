@@ -27,7 +27,7 @@ def bench(
     from rich.console import Console
     from rich.progress import Progress
 
-    from ur_admittance import loop_bench
+    from ur_admittance.bench.loop import measure, show
 
     if not loop:
         raise ConfigError("bench: say what to measure; there is --loop")
@@ -40,8 +40,8 @@ def bench(
         def tell(what: str, done: int, total: int) -> None:
             bar.update(task, description=what, completed=done, total=total, refresh=True)
 
-        results = loop_bench.measure(seconds, tell=tell)
+        results = measure(seconds, tell=tell)
     if as_json:
         typer.echo(json.dumps(results, indent=2))
     else:
-        loop_bench.show(results, console())
+        show(results, console())

@@ -8,63 +8,77 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance import config_check
 from ur_admittance.cli.common import AsJson, console, explained, read_config
-from ur_admittance.config import Config
+from ur_admittance.config import Config, advice
+from ur_admittance.config.field import FRAMES
 from ur_admittance.errors import AdmittanceError, ConfigError
+from ur_admittance.validate import as_numbers
 
 
 @explained()
 def check(
     file: Annotated[str, typer.Argument(help="A YAML file, or preset:NAME.", metavar="FILE")],
     robot: Annotated[
-        str, typer.Option(help="Also check joint limits [rad/s, rad/s^2] of this arm, say ur5e.")
+        str,
+        typer.Option(
+            help="Also check it for this arm, say ur5e: joint limits [rad/s, rad/s^2], start, "
+            "workspace and equilibrium against its reach [m]."
+        ),
     ] = "",
+    q: Annotated[
+        tuple[float, float, float, float, float, float] | None,
+        typer.Option(help="Joint angles of the start, base to tool [rad]; else the arm's home."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a configuration and show how the arm will behave.
 
     Shows, for each axis, mass [kg, kg m^2], damping [N s/m, Nm s/rad], stiffness [N/m, Nm/rad],
     natural frequency [Hz], time constant [s], speed [m/s under 10 N, rad/s under 1 Nm] and the
-    stiffest surface it can touch [N/m]; then what would be unwise. Leaves with 0 when the
-    configuration can be used, with 2 when it cannot.
+    stiffest surface it can touch [N/m]; then what would be unwise. With --robot also what that arm
+    cannot do: a start outside the box or an equilibrium out of reach is an error. Leaves with 0
+    when the configuration can be used, with 2 when it cannot.
     """
     try:
         config = read_config(file)
         config.equilibrium_pose()
-        problems = _beyond_arm(config, robot) if robot else []
-        if problems:
-            raise ConfigError("\n".join(problems), tuple(problems))
+        if q is not None and not robot:
+            raise ConfigError("--q: are joint angles of which arm? Give --robot, too")
+        arm = _arm(config, robot, q) if robot else None
     except AdmittanceError as error:
         if as_json:
             lines = list(getattr(error, "problems", None) or [str(error)])
             typer.echo(json.dumps({"file": file, "ok": False, "errors": lines}, indent=2))
         raise
     result = _behaviour(config)
+    if arm is not None:
+        result["warnings"] += arm.pop("warnings")
+        result["arm"] = arm
     if as_json:
         typer.echo(json.dumps({"file": file, "ok": True, "errors": [], **result}, indent=2))
     else:
         _show(file, result)
 
 
-def _beyond_arm(config: Config, robot: str) -> list[str]:
-    """Joint limits that ask for more than the arm has."""
+def _arm(
+    config: Config, robot: str, q: tuple[float, float, float, float, float, float] | None
+) -> dict[str, Any]:
+    """What an arm makes of the configuration, or a ConfigError with all that it cannot."""
+    from ur_admittance.config import reach
     from ur_admittance.model import RobotModel
 
     model = RobotModel.ur(robot)
-    limits, problems = config.limits, []
-    for key, wanted, own, unit in (
-        ("joint_velocity", limits.joint_velocity, model.qd_max, "rad/s"),
-        ("joint_acceleration", limits.joint_acceleration, model.qdd_max, "rad/s^2"),
-    ):
-        if wanted is None:
-            continue
-        asked = wanted if isinstance(wanted, tuple) else (wanted,) * 6
-        for joint, ask, most in zip(config.joints, asked, own, strict=True):
-            if ask > most * (1 + 1e-9):
-                bound = f"must be <= {most:.4g} {unit}, the most a {robot} can, got {ask:g}"
-                problems.append(f"limits.{key}: {joint}: {bound}")
-    return problems
+    start = model.home if q is None else as_numbers(q, "--q", (6,), unit="rad")
+    if problems := tuple(reach.problems_on(config, model, start)):
+        raise ConfigError("\n".join(problems), problems)
+    return {
+        "name": model.name,
+        "start": model.fk(start)[:3, 3].tolist(),
+        "at_home": q is None,
+        "reach": reach.reach_of(model),
+        "walls": reach.has_walls(config, model),
+        "warnings": list(reach.advice_on_arm(config, model, start)),
+    }
 
 
 def _behaviour(config: Config) -> dict[str, Any]:
@@ -73,11 +87,12 @@ def _behaviour(config: Config) -> dict[str, Any]:
     force, torque = config.effective_deadband()
     cutoff = 1.0 / (math.tau * delay) if delay else None
     return {
-        "axes": [axis._asdict() for axis in config_check.axes_of(config)],
+        "frame": config.admittance.frame,
+        "axes": [axis._asdict() for axis in advice.axes_of(config)],
         "filter": {"cutoff_hz": cutoff, "delay": delay},
         "deadband": {"force": force, "torque": torque},
         "loop_delay": config.loop_delay,
-        "warnings": list(config_check.advice_on(config)),
+        "warnings": list(advice.advice_on(config)),
     }
 
 
@@ -104,8 +119,15 @@ def _show(file: str, result: dict[str, Any]) -> None:
     screen.print("10 N, 1 Nm: steady speed under that push; surface: stiffest it can touch\n")
     filtered, deadband = result["filter"], result["deadband"]
     words = "none" if filtered["cutoff_hz"] is None else f"cut-off {filtered['cutoff_hz']:.3g} Hz"
+    screen.print(f"axes      of {FRAMES[result['frame']]} (admittance.frame: {result['frame']})")
     screen.print(f"filter    {words}, delay {1000 * filtered['delay']:.3g} ms")
     screen.print(f"deadband  {deadband['force']:g} N, {deadband['torque']:g} Nm")
     screen.print(f"contact   with {1000 * result['loop_delay']:g} ms from force to motion")
+    if arm := result.get("arm"):
+        where = ", ".join(f"{x:.3f}" for x in arm["start"])
+        at = f"home of a {arm['name']}" if arm["at_home"] else "the angles given"
+        screen.print(f"start     tool at {where} m, at {at}; it reaches {arm['reach']:.3g} m")
+        if not arm["walls"]:
+            screen.print("walls     none within reach: limits.workspace_min, workspace_max")
     for warning in result["warnings"]:
         screen.print(f"warning   {warning}", style="yellow", soft_wrap=True)

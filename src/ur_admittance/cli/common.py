@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from ur_admittance.cli.interrupts import INTERRUPTED
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, ConfigError, ModelError
 
 FAILED, WRONG = 1, 2  # exit codes: the robot or run failed; usage or configuration is wrong
+_ADVICE = {
+    errno.ENOSPC: "; make room there, and do it again",
+    errno.EDQUOT: "; make room there, and do it again",
+    errno.EIO: "; the disk may be failing",
+    errno.EMFILE: "; allow more with 'ulimit -n'",
+    errno.ENOMEM: "; end other programs, and do it again",
+}
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 RobotUrl = Annotated[
-    str, typer.Option(help="Address of the robot: sim, sim:ur3e to sim:ur30, ros2.", metavar="URL")
+    str,
+    typer.Option(
+        help="Address of the robot: sim, sim:ur3e to sim:ur30, rtde://192.168.1.10, ros2.",
+        metavar="URL",
+    ),
 ]
 RobotName = Annotated[
     str, typer.Option(help="Name of the robot, say sim:ur5e; not needed when only one runs.")
 ]
 
+RecordingFile = Annotated[Path, typer.Argument(help="A recording (MCAP).", metavar="FILE")]
+
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Print an error of ours, or of a file, on stderr, one problem a line, and leave with its exit
-    code.
+    """Print an error of ours, or of the system, on stderr, one problem a line, and leave with its
+    exit code.
     """
     try:
         yield
@@ -35,17 +51,27 @@ def explained() -> Iterator[None]:
             typer.echo(line, err=True)
         wrong = isinstance(error, (ConfigError, ModelError))
         raise typer.Exit(WRONG if wrong else FAILED) from None
+    except KeyboardInterrupt as error:
+        typer.echo("; ".join(("interrupted", *map(str, error.args))), err=True)
+        raise typer.Exit(INTERRUPTED) from None
     except OSError as error:
-        if error.filename is None:
+        if error.errno == errno.EPIPE or error.strerror is None:  # nobody reads any more
             raise
-        typer.echo(f"{error.filename}: {error.strerror}", err=True)
-        raise typer.Exit(WRONG) from None
+        advice = _ADVICE.get(error.errno or 0, "")
+        where = [] if error.filename is None else [str(error.filename)]
+        typer.echo(": ".join((*where, error.strerror + advice)), err=True)
+        raise typer.Exit(FAILED if error.errno in _ADVICE else WRONG) from None
 
 
 def read_config(name: str) -> Config:
     """The configuration in a file, or the one called `preset:NAME`."""
     scheme, _, preset = name.partition(":")
-    return Config.preset(preset) if scheme == "preset" else Config.load(name)
+    if scheme == "preset":
+        return Config.preset(preset)
+    stem = name.removesuffix(".yaml")
+    if stem in Config.presets() and not Path(name).exists():
+        raise ConfigError(f"{name}: no such file; did you mean preset:{stem}?")
+    return Config.load(name)
 
 
 def console() -> Console:

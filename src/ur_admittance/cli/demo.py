@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.attend import attend, moved, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, console, explained
-from ur_admittance.cli.run import attend, tell_stop
+from ur_admittance.cli.demo_rtde import demo_on
+from ur_admittance.cli.kinds import kind_of
 from ur_admittance.errors import ConfigError
-from ur_admittance.transforms import did_you_mean
+from ur_admittance.validate import suggest
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ur_admittance.blackboard import Blackboard
+    from ur_admittance.loop import Summary
     from ur_admittance.scenarios import Finding, Scenario
 
 FAST = 10.0  # times as fast as the clock: what the recorder follows on a slow machine
@@ -23,6 +27,14 @@ FAST = 10.0  # times as fast as the clock: what the recorder follows on a slow m
 
 @explained()
 def demo(
+    robot: Annotated[
+        str,
+        typer.Option(
+            help="sim, or rtde://HOST: a real arm, which asks first, then gives way to your hand "
+            "for 20 s.",
+            metavar="URL",
+        ),
+    ] = "sim",
     scenario: Annotated[
         str, typer.Option(help="hand-guiding, surface, wall, peg, or all of them in turn.")
     ] = "hand-guiding",
@@ -49,10 +61,18 @@ def demo(
     """
     from ur_admittance.scenarios import SCENARIOS
 
+    if kind_of(robot) == "rtde":
+        if scenario != "hand-guiding":
+            raise ConfigError(f"--scenario {scenario}: on a real arm there is hand-guiding alone")
+        out.mkdir(parents=True, exist_ok=True)
+        demo_on(robot, out, as_json=as_json)
+        return
+    if robot != "sim":
+        raise ConfigError(f"--robot: must be sim or rtde://HOST, got {robot!r:.100}")
     if scenario not in (*SCENARIOS, "all"):
-        hint = did_you_mean(scenario, (*SCENARIOS, "all"))
+        hint = suggest(scenario, (*SCENARIOS, "all"))
         names = ", ".join(SCENARIOS)
-        raise ConfigError(f"--scenario: no {scenario!r}; there are {names} and all.{hint}")
+        raise ConfigError(f"--scenario: no {scenario!r}; there are {names} and all{hint}")
     out.mkdir(parents=True, exist_ok=True)
     screen = console()
     screen.quiet = as_json
@@ -74,20 +94,27 @@ def _show(
 ) -> dict[str, Any]:
     """One scene from its first tick to its report."""
     from ur_admittance.controller import Controller
+    from ur_admittance.loop import signals
     from ur_admittance.realtime import Pace
+    from ur_admittance.report.write import write_report
     from ur_admittance.scenarios import play
     from ur_admittance.telemetry.recording import read
-    from ur_admittance.telemetry.report import write_report
 
     screen.print(scenario.title, style="bold")
     screen.print(scenario.text)
     file = out / f"{scenario.name}.mcap"
     with scenario.robot(ideal=ideal, realtime=False, seed=seed) as arm:
         controller = Controller(arm.model, scenario.config())
+
+        def drive(board: Blackboard) -> Summary:
+            with signals() as asked:
+                each = Pace(arm.clock, pace, asked)
+                return moved(play(scenario, arm, controller, board=board, each=each))
+
         summary, recorded = attend(
             arm,
             controller,
-            lambda board: play(scenario, arm, controller, board=board, each=Pace(arm.clock, pace)),
+            drive,
             record=file,
             view="" if screen.quiet else "panel",
             title=scenario.title,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.travel import agreed
 from ur_admittance.config import Config
 
 
@@ -32,27 +34,43 @@ def init(
     """Bring the arm home and write its pose as equilibrium.
 
     The joints move straight to the home configuration within half of every speed and acceleration
-    limit. Obstacles are not known: look at the way first. Ctrl-C brakes. A configuration names the
-    file with 'equilibrium: equilibrium.yaml'; its springs then return to that pose.
+    limit. Obstacles are not known: look at the way first. Ctrl-C brakes, and so do a force above
+    safety.max_force, samples that cease, and on a ROS 2 graph another node that commands the arm.
+    There it commands positions, which are held should this process die. A configuration names
+    the file with 'equilibrium: equilibrium.yaml'; its springs then return to that pose.
     """
     from ur_admittance import robots
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration import equilibrium
+    from ur_admittance.calibration.bring import bring
     from ur_admittance.loop import signals
     from ur_admittance.packing import pack
 
     limits = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
-    ros2 = robot.strip().lower() == "ros2"
-    with robots.connect(robot, **({"config": limits, "watch": stay} if ros2 else {})) as arm:
+    ros2, rtde = robot.strip().lower() == "ros2", kind_of(robot) == "rtde"
+    options: dict[str, Any] = {}
+    if rtde:
+        options = {"config": limits, "watch": stay, "permit": _permit}
+    if ros2:
+        limits = limits.replace({"output.mode": "position"})
+        options = {"config": limits, "watch": stay}
+    with robots.connect(robot, **options) as arm:
         params = pack(limits, arm.model)
         with Blackboard.create(arm.name, arm.rate, limits, params):  # nobody else moves this arm
             if not stay:
                 goal = arm.model.home if home is None else home
-                way = equilibrium.plan(arm.model, limits, arm.wait().q, goal)
+                here = arm.look() if rtde else arm.wait()
+                way = equilibrium.plan(arm.model, limits, here.q, goal)
                 with signals() as asked:
                     typer.echo(f"{arm.name} moves for {way.seconds:.1f} s ...", err=True)
-                    equilibrium.bring(arm, way, limits.safety.max_force, asked)
+                    how: dict[str, Any] = {}
+                    if ros2:
+                        arm.keep_frame()
+                        how = {"mode": "position", "trouble": arm.trouble}
+                    if rtde:
+                        how = {"trouble": lambda: arm.stopped_by}
+                    bring(arm, limits, way, asked, **how)
             q = arm.wait().q.copy()
     X_WP = arm.model.fk(q)
     joints = ", ".join(f"{angle:.4f}" for angle in q)
@@ -63,3 +81,8 @@ def init(
     else:
         where = ", ".join(f"{1e3 * x:.1f}" for x in X_WP[:3, 3])
         typer.echo(f"{out}: the tool is at {where} mm")
+
+
+def _permit(words: str) -> bool:
+    typer.echo(words, err=True)
+    return agreed("Have you looked at the arm, and may it move?")

@@ -2,65 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.run import attend
+from ur_admittance.cli.attend import Wanted, attend
+from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
 from ur_admittance.config import Config
+from ur_admittance.ros2.allowed import Allowed
 
 if TYPE_CHECKING:
-    from ur_admittance.loop import Summary
-    from ur_admittance.realtime import RealTime
+    from ur_admittance.run_summary import Summary
     from ur_admittance.telemetry.recorder import Recorded
 
 
-def run_node(
-    config: Config,
-    *,
-    model: str,
-    wrench: str,
-    flip: bool,
-    state: str,
-    seconds: float | None,
-    record: Path | None,
-    view: str,
-    real_time: RealTime | None,
-    tell: Callable[[str], None],
-) -> tuple[Summary, Recorded | None]:
-    """Be a node on the graph until Ctrl-C or SIGTERM, see `run`.
+_PATIENCE = 30.0  # s for the description, the first joint state and the first wrench
 
-    Args:
+
+@dataclass(frozen=True)
+class Ros2Run:
+    """See `options`.
+
+    Attributes:
         state: of the life cycle, where it goes by itself.
     """
-    from ur_admittance.loop import Summary, signals
-    from ur_admittance.ros2 import topics, wire
-    from ur_admittance.ros2.node import AdmittanceNode
 
-    with wire.started(), signals() as asked:
-        with wire.urgent(real_time.priority if real_time else 0):
-            node = AdmittanceNode(
-                config,
-                model=model or None,
-                wrench=wrench or topics.WRIST_FT,
-                sign=-1 if flip else 1,
-            )
-        if view:
-            typer.echo(f"{node.get_fully_qualified_name()} is on the graph; Ctrl-C ends it")
-        try:
-            node.come_up(state, asked)
-            if node.robot is None or node.controller is None:
-                return Summary(asked=True), None
-            return attend(
-                node.robot,
-                node.controller,
-                lambda board: node.run(
-                    board, asked, state=state, seconds=seconds, real_time=real_time, tell=tell
-                ),
-                record=record,
-                view=view,
-            )
-        finally:
-            node.close()
+    model: str
+    wrench: str
+    flip_wrench: bool
+    state: str
+    keep_trying: bool
+    allowed: Allowed
+
+    def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
+        """Be a node on the graph until Ctrl-C or SIGTERM; another one, should that be deaf."""
+        from ur_admittance.loop import signals
+        from ur_admittance.robots.ros2.hearing import Deaf
+
+        with signals() as asked:
+            while True:
+                try:
+                    return self._drive(wanted, asked)
+                except Deaf:  # it has said so
+                    continue
+
+    def _drive(self, wanted: Wanted, asked: list[int]) -> tuple[Summary, Recorded | None]:
+        from ur_admittance.robots.ros2 import topics, wire
+        from ur_admittance.ros2.node import AdmittanceNode
+        from ur_admittance.run_summary import Summary
+
+        real_time, state = wanted.real_time, self.state
+        patience = _PATIENCE if state == "active" and not self.keep_trying else math.inf
+        with wire.started():
+            with wire.urgent(real_time.priority):
+                node = AdmittanceNode(
+                    _for_hardware(wanted.config or Config()),
+                    model=self.model or None,
+                    wrench=self.wrench or topics.WRIST_FT,
+                    sign=-1 if self.flip_wrench else 1,
+                    allowed=self.allowed,
+                )
+            if wanted.view:
+                typer.echo(f"{node.get_fully_qualified_name()} is on the graph; Ctrl-C ends it")
+            try:
+                node.come_up(state, asked, patience)
+                if state == "active" and not asked and (travel := node.arming.travel()):
+                    permit(travel, allowed=self.allowed.travel, asked=asked)
+                    node.arming.travel_once = True
+                if asked or node.robot is None or node.controller is None:
+                    return Summary(asked=True), None
+                return attend(
+                    node.robot,
+                    node.controller,
+                    lambda board: node.run(
+                        board,
+                        asked,
+                        state=state,
+                        keep_trying=self.keep_trying,
+                        seconds=wanted.seconds,
+                        real_time=real_time,
+                        tell=wanted.tell,
+                    ),
+                    record=wanted.record,
+                    view=wanted.view,
+                )
+            finally:
+                node.close()
+
+
+def _for_hardware(config: Config) -> Config:
+    """With `output.mode` position, unless a file or a preset says otherwise: a position is held
+    when its sender dies, a velocity is not.
+    """
+    given = "mode" in config.output.model_fields_set
+    return config if given else config.replace({"output.mode": "position"})
+
+
+def options(
+    model: Annotated[
+        str, typer.Option(help="An arm, say ur5e, or a URDF; else /robot_description.")
+    ] = "",
+    wrench: Annotated[
+        str,
+        typer.Option(
+            help="Topic of the wrench; /netft/proc_probe is taken as compensated and given at the "
+            "probe, all others as raw.",
+            metavar="TOPIC",
+        ),
+    ] = "",
+    flip_wrench: Annotated[
+        bool, typer.Option("--flip-wrench", help="The sensor reports the reaction; turn it.")
+    ] = False,
+    inactive: Annotated[
+        bool, typer.Option("--inactive", help="Wait to be activated, do not move before.")
+    ] = False,
+    unconfigured: Annotated[
+        bool, typer.Option("--unconfigured", help="Wait to be configured, too.")
+    ] = False,
+    guard: Annotated[
+        bool,
+        typer.Option(
+            "--guard/--no-guard",
+            help="With output.mode velocity: a second process that brakes the arm should this one "
+            "die; without it, the arm goes on.",
+        ),
+    ] = True,
+    keep_trying: Annotated[
+        bool,
+        typer.Option(
+            "--keep-trying",
+            help="Whatever stands against the start, try again each second: the arm may then begin "
+            "to move with nobody there.",
+        ),
+    ] = False,
+    allow_travel: AllowTravel = False,
+    remote_reset: Annotated[
+        bool,
+        typer.Option(
+            "--remote-reset",
+            help="Let anybody on the graph clear a stop, by ~/reset or by activating again.",
+        ),
+    ] = False,
+    allow_loosening: AllowLoosening = False,
+    allow_outside: AllowOutside = False,
+) -> Ros2Run:
+    """What only an arm on a ROS 2 graph can be asked for."""
+    state = "unconfigured" if unconfigured else "inactive" if inactive else "active"
+    allowed = Allowed(allow_travel, remote_reset, allow_loosening, not guard, allow_outside)
+    return Ros2Run(model, wrench, flip_wrench, state, keep_trying, allowed)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ur_admittance.cli.attend import to_and_fro
 from ur_admittance.cli.common import AsJson, explained
-from ur_admittance.cli.run import to_and_fro
 from ur_admittance.errors import ConfigError
-from ur_admittance.transforms import did_you_mean
+from ur_admittance.validate import suggest
 
 if TYPE_CHECKING:
     from ur_admittance.robots.sim import SimRobot
@@ -87,8 +87,8 @@ def sim_ros2(
         raise ConfigError("--write-config: needs a --scenario")
 
     from ur_admittance.realtime import RealTime, prepare, restore
+    from ur_admittance.robots.ros2 import wire
     from ur_admittance.robots.sim import SimRobot
-    from ur_admittance.ros2 import wire
     from ur_admittance.ros2.sim_node import NAME, SimNode
 
     if scenario:
@@ -124,8 +124,8 @@ def _scene(name: str, arm: str, file: Path | None, ideal: bool, seed: int) -> Si
     from ur_admittance.scenarios import SCENARIOS
 
     if name not in SCENARIOS:
-        hint = did_you_mean(name, SCENARIOS)
-        raise ConfigError(f"--scenario: no {name!r}; there are {', '.join(SCENARIOS)}.{hint}")
+        hint = suggest(name, SCENARIOS)
+        raise ConfigError(f"--scenario: no {name!r}; there are {', '.join(SCENARIOS)}{hint}")
     if arm != "ur5e":
         raise ConfigError(f"--arm: the scenes are a ur5e's, got {arm}")
     if file is not None:

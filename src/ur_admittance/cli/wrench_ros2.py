@@ -41,7 +41,7 @@ def wrench_ros2(
         raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
 
     from ur_admittance.loop import signals
-    from ur_admittance.ros2 import wire
+    from ur_admittance.robots.ros2 import wire
     from ur_admittance.ros2.wrench_node import NAME, WrenchNode
 
     with wire.started(), signals() as asked:
@@ -62,7 +62,7 @@ def wrench_ros2(
 
 def _described(node: Any, config: Config, asked: list[int]) -> RobotModel | None:
     """The arm, as soon as somebody publishes its description; None if the user had enough."""
-    from ur_admittance.ros2 import topics, wire
+    from ur_admittance.robots.ros2 import topics, wire
 
     description = wire.Description(node)
     patience = time.monotonic() + 2.0

@@ -15,6 +15,9 @@ BEYOND_ACCELERATION = 1 << 9
 LEAD_LIMIT = 1 << 10
 WRENCH_SATURATED = 1 << 11
 STOPPING_DISTANCE = 1 << 12
+CONTACT_DAMPING = 1 << 13
+CONTACT_BRAKING = 1 << 14
+CONTACT_OSCILLATION = 1 << 15
 
 WRENCH_NOT_FINITE = 1 << 16
 WRENCH_SPIKE = 1 << 17
@@ -36,6 +39,7 @@ OVER_FORCE = 1 << 51
 OVER_TORQUE = 1 << 52
 NOT_FOLLOWING = 1 << 53
 IK_FAILED = 1 << 54
+CONTACT_UNSTABLE = 1 << 55
 
 LIMITS = (1 << 16) - 1
 HOLDS = 0xFFFF << 32
@@ -47,6 +51,11 @@ ACTIVE = 1  # the law moves the arm
 HOLDING = 2  # braking or at rest; goes on by itself
 STOPPED = 3  # braking or at rest; stays so until reset
 LEAVING = 4  # braking, then inactive
+
+# What a tick takes from the measurement, instead of going on from the last one.
+SEED_NOTHING = 0
+SEED_ALL = 1  # after an activation: D and C are where the arm is
+SEED_KEEPING_D = 2  # after a hold: C is where the arm is, springs keep their home
 
 PROBE = 0  # the law's axes are those of D
 BASE = 1  # the law's axes are those of W

@@ -46,10 +46,10 @@ def solve_box(s):
         for n in range(6):
             if one_by_one and n != last:
                 continue
-            s.row[n] = misplaced(s, n)
+            s.scratch[n] = misplaced(s, n)
         for n in range(6):
             if not one_by_one or n == last:
-                s.pinned[n] = int(s.row[n])
+                s.pinned[n] = int(s.scratch[n])
     for n in range(6):
         s.qd[n] = min(max(s.qd[n], s.low[n]), s.high[n])
         if s.qd[n] - s.qd[n] != 0.0:  # NaN or infinite

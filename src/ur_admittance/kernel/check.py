@@ -10,6 +10,7 @@ from ur_admittance.kernel import bits
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.desired import LONGEST_STEP, STALE_AFTER
 from ur_admittance.kernel.layout import EVENTS
+from ur_admittance.kernel.monitor import SWING
 
 LONGEST_DT = 0.1  # s
 GAP = 5.0  # periods
@@ -38,7 +39,7 @@ def check_time(p, s, i):
 def check_joints(p, s, i):
     """`s.q`: the measured joints, or where the commands put them since the last good one."""
     longest = max(s.dt, s.dt_prev)
-    anywhere = s.fresh or s.mode == bits.INACTIVE or (s.at_rest and s.mode != bits.ACTIVE)
+    anywhere = s.seeding or s.mode == bits.INACTIVE or (s.at_rest and s.mode != bits.ACTIVE)
     sane = True
     for n in range(6):
         step, most = abs(i.q[n] - s.q[n]), _JUMP * p.qd_max[n] * longest + 1e-3
@@ -69,6 +70,25 @@ def check_joints(p, s, i):
 
 
 @jit
+def slowed_by_itself(p, s, i):
+    """After a gap in time the arm may have begun to brake by itself: the share of the last command
+    that it still makes, by the measured joint rates, and no less than the joints can have slowed
+    down to meanwhile. 1 where nothing is known, or nothing happened.
+    """
+    if not s.status & bits.TIME_GAP or s.at_rest or s.seeding:
+        return 1.0
+    along, size, least = 0.0, 0.0, 0.0
+    for n in range(6):
+        along += i.qd[n] * s.qd_prev[n]
+        size += s.qd_prev[n] * s.qd_prev[n]
+        if s.qd_prev[n] != 0.0:
+            least = max(least, 1.0 - p.qdd_max[n] * s.dt / abs(s.qd_prev[n]))
+    if not (along - along == 0.0 and size > 0.0):
+        return 1.0
+    return min(max(along / size, least), 1.0)
+
+
+@jit
 def check_wrench_age(p, s, i):
     """Silence of the sensor, whether its samples are late, unusable or frozen, is told by one
     clock.
@@ -79,7 +99,7 @@ def check_wrench_age(p, s, i):
     if p.frozen_samples > 0 and s.frozen >= p.frozen_samples:
         s.status |= bits.WRENCH_FROZEN
         silence = max(silence, (s.frozen - p.frozen_samples) * p.period)
-    if silence >= p.wrench_timeout - _SAME and silence > 0.0:
+    if (silence >= p.wrench_timeout - _SAME and silence > 0.0) or not s.wrench_seen:
         s.status |= bits.WRENCH_STALE
     if silence >= p.lost_timeout - _SAME:
         s.status |= bits.WRENCH_LOST
@@ -105,7 +125,7 @@ def decide(s):
         s.good_ticks += 1
         if s.good_ticks > GOOD_TICKS:
             s.mode = bits.ACTIVE
-            s.fresh = 2
+            s.seeding = bits.SEED_KEEPING_D
 
 
 @jit
@@ -144,9 +164,9 @@ def measure(p, s, i, mask):
     if mask == bits.WRENCH_FROZEN:
         return 1.0 * s.frozen, 1.0 * p.frozen_samples
     if mask == bits.OVER_FORCE:
-        return s.force, p.max_force
+        return s.force, s.force_limit
     if mask == bits.OVER_TORQUE:
-        return s.torque, p.max_torque
+        return s.torque, s.torque_limit
     if mask == bits.NOT_FOLLOWING:
         return s.lead_time, p.tracking_timeout
     if mask == bits.WRENCH_NOT_FINITE:
@@ -161,6 +181,8 @@ def measure(p, s, i, mask):
         return s.goal_step, LONGEST_STEP
     if mask == bits.JOINT_OUTSIDE:
         return joint_outside(p, s)
+    if mask == bits.CONTACT_UNSTABLE:
+        return s.wave_last, SWING
     if mask == bits.IK_FAILED:
         return 1.0 * s.ik_failures, 1.0 * IK_FAILURES
     return 0.0, 0.0

@@ -4,10 +4,11 @@ works.
 
 from __future__ import annotations
 
-import atexit
 import functools
 import hashlib
 import os
+import pickle
+import signal
 import sys
 import tempfile
 import threading
@@ -18,9 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
+
+from ur_admittance.kernel.inner import Inner
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
+_QUIET_SECONDS = 1.0  # what takes no longer is not spoken of
+_REDRAW_SECONDS = 0.2
+_LAST_STEP = 0.15  # share of the time for what comes after the last function
+_not_kept: list[str] = []  # why, if compiled code could not be written to disk
 
 
 def jit(function: Callable | None = None, *, entry: bool = False, parallel: bool = False) -> Any:
@@ -28,15 +36,19 @@ def jit(function: Callable | None = None, *, entry: bool = False, parallel: bool
 
     Args:
         entry: callable from Python; compiled code is kept on disk. Functions called only by other
-            kernel functions are compiled into these and need no file of their own.
+            kernel functions are compiled into these (see `inner`) and need no file of their own.
         parallel: `numba.prange` loops run on several threads.
     """
 
     def decorate(f: Callable) -> Any:
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return f
         if not entry:
-            return njit(**_OPTIONS)(f)
-        with _cache_directory():
-            return njit(cache=True, parallel=parallel, **_OPTIONS)(f)
+            return Inner(f, targetoptions=_OPTIONS)
+        options = {"nopython": True, "parallel": parallel, "no_cfunc_wrapper": True, **_OPTIONS}
+        dispatcher = _Entry(f, targetoptions=options)
+        dispatcher.enable_caching()
+        return dispatcher
 
     return decorate if function is None else decorate(function)
 
@@ -54,42 +66,205 @@ def entry_point(function: Any) -> Callable:
     return compiled.entry_point
 
 
-@contextmanager
-def announced(what: str) -> Iterator[None]:
-    """Say on the standard error that compilation is under way, if it takes more than a second."""
-    started = time.monotonic()
-    spoken = threading.Event()
+class _Entry(CPUDispatcher):
+    """A function that Python calls.
 
-    def speak() -> None:
-        spoken.set()
-        sys.stderr.write(
-            f"ur-admittance: compiling {what}, once on this machine; about a minute ...\n"
+    Ctrl-C ends its compilation. The compiler calls Python back from C, where an exception is
+    printed and forgotten; so an interrupt that came is raised again at the end.
+    """
+
+    def enable_caching(self) -> None:
+        if (folder := cache_directory()) is not None:
+            with _numba_caches_in(folder):
+                self._cache = _Cache(self.py_func)
+
+    def compile(self, sig: Any) -> Any:
+        with _noticed_interrupt() as interrupted:
+            try:
+                compiled = super().compile(sig)
+            except Exception:
+                if interrupted:  # what was not finished is missed later on
+                    raise KeyboardInterrupt from None
+                raise
+        if interrupted:
+            raise KeyboardInterrupt
+        return compiled
+
+
+# --- what the user hears ---
+
+
+@contextmanager
+def announced(what: str, *functions: Any) -> Iterator[None]:
+    """Say on the standard error how far compilation is, if it takes more than a second.
+
+    Ctrl-C ends it, at the latest with the next function, whatever the compiler made of it.
+
+    Args:
+        what: is compiled.
+        functions: that are called meanwhile.
+
+    Raises:
+        KeyboardInterrupt: SIGINT came, at whatever moment.
+    """
+    with _noticed_interrupt() as interrupted:
+        progress = _Progress(what, functions)
+
+        def compiled(function: Inner) -> None:
+            if interrupted:
+                raise KeyboardInterrupt
+            progress.add(function)
+
+        _not_kept.clear()
+        Inner.compiled, before = compiled, Inner.compiled
+        try:
+            yield
+        except BaseException:
+            progress.break_off()
+            raise
+        finally:
+            Inner.compiled = before
+        if interrupted:
+            progress.break_off()
+            raise KeyboardInterrupt
+        progress.end()
+
+
+class _Progress:
+    """A line about how much of the source is compiled, function by function."""
+
+    def __init__(self, what: str, functions: tuple[Any, ...]) -> None:
+        self._what, self._started = what, time.monotonic()
+        self._left = {f for f in _called_by(functions) if not f.overloads}
+        self._size, self._done = sum(map(_size_of, self._left)), 0
+        self._drawn = 0.0
+        self._redraws = sys.stderr.isatty()
+
+    def add(self, function: Inner) -> None:
+        """A function has been compiled."""
+        if function in self._left:
+            self._left.discard(function)
+            self._done += _size_of(function)
+        now = time.monotonic()
+        if now - self._started < _QUIET_SECONDS or now - self._drawn < _REDRAW_SECONDS:
+            return
+        if self._redraws:
+            share = (1.0 - _LAST_STEP) * self._done / max(self._size, 1)
+            self._write(f"\r{self._head()}: {100 * share:.0f} % ")
+        elif self._drawn == 0.0:
+            self._write(f"{self._head()} ...\n")
+        self._drawn = now
+
+    def end(self) -> None:
+        """All is compiled, and kept or not."""
+        if self._drawn:
+            start, end = ("\r", "\033[K\n") if self._redraws else ("", "\n")
+            seconds = time.monotonic() - self._started
+            self._write(
+                f"{start}ur-admittance: compiled {self._what} in {seconds:.1f} s, {_kept()}{end}"
+            )
+        elif _not_kept:
+            self._write(f"ur-admittance: compiled {self._what}, {_kept()}\n")
+
+    def break_off(self) -> None:
+        """Leave the line."""
+        if self._drawn and self._redraws:
+            self._write("\n")
+
+    def _head(self) -> str:
+        return (
+            f"ur-admittance: compiling {self._what}, once for this installation, version and "
+            "processor"
         )
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
         sys.stderr.flush()
 
-    timer = threading.Timer(1.5, speak)
-    timer.daemon = True
-    timer.start()
+
+def _called_by(functions: tuple[Any, ...]) -> set[Inner]:
+    """All functions that these call, directly or not."""
+    found: set[Inner] = set()
+    waiting = [f.py_func for f in functions if hasattr(f, "py_func")]
+    while waiting:
+        f = waiting.pop()
+        for name in f.__code__.co_names:
+            callee = f.__globals__.get(name)
+            if isinstance(callee, Inner) and callee not in found:
+                found.add(callee)
+                waiting.append(callee.py_func)
+    return found
+
+
+def _size_of(function: Inner) -> int:
+    return len(function.py_func.__code__.co_code)
+
+
+def _kept() -> str:
+    if _not_kept or cache_directory() is None:
+        why = _not_kept[0] if _not_kept else f"{_cache_root_words()} cannot be written to"
+        return f"not kept ({why}): the next start compiles again"
+    return f"kept in {cache_directory()}"
+
+
+@contextmanager
+def _noticed_interrupt() -> Iterator[list[int]]:
+    """A list that is not empty once SIGINT has come, whatever became of its KeyboardInterrupt."""
+    came: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield came  # signals are not for this thread, or ignored
+        return
+
+    def handle(number: int, frame: Any) -> None:
+        came.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, handle)
     try:
-        yield
+        yield came
     finally:
-        timer.cancel()
-        if spoken.is_set():
-            seconds = time.monotonic() - started
-            sys.stderr.write(
-                f"ur-admittance: compiled in {seconds:.1f} s, kept in {cache_directory()}\n"
-            )
-            sys.stderr.flush()
+        signal.signal(signal.SIGINT, before)
+
+
+# --- where compiled code is kept ---
+
+
+class _Cache(FunctionCache):
+    """Numba's, for which a disk that is full or a damaged file is no reason not to run."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self._forget()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _not_kept.append(f"{self.cache_path}: {error.strerror}")
+
+    def _forget(self) -> None:
+        try:
+            self.flush()
+        except OSError as error:
+            _not_kept.append(f"{self.cache_path}: {error.strerror}")
+            self.disable()
 
 
 @functools.cache
-def cache_directory() -> Path:
+def cache_directory() -> Path | None:
     """Where compiled code is kept: a folder of the user's, named after the kernel's source.
 
     Numba looks only at the file of the function it compiles, so a change in a sibling would go
     unnoticed; and the package itself may be installed read-only. `UR_ADMITTANCE_CACHE` or
-    `NUMBA_CACHE_DIR` choose another place. Where none can be written, a temporary folder that
-    nobody else can write to serves until the process ends.
+    `NUMBA_CACHE_DIR` choose another place. None where it cannot be written to: then the code is
+    kept in memory, as long as the process lives.
+
+    Numba's own key within that folder is the path of the installation, the time stamp of the
+    function's file, the version of Python, and the processor.
     """
     try:
         folder = _cache_root() / f"kernel-{source_digest()}"
@@ -97,9 +272,7 @@ def cache_directory() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except (OSError, RuntimeError):  # RuntimeError: this user has no home
-        temporary = tempfile.TemporaryDirectory(prefix="ur-admittance-")
-        atexit.register(temporary.cleanup)
-        return Path(temporary.name)
+        return None
     return folder
 
 
@@ -108,6 +281,13 @@ def _cache_root() -> Path:
     if chosen:
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ur-admittance"
+
+
+def _cache_root_words() -> str:
+    try:
+        return str(_cache_root())
+    except RuntimeError:
+        return "this user's home"
 
 
 def source_digest() -> str:
@@ -119,10 +299,10 @@ def source_digest() -> str:
 
 
 @contextmanager
-def _cache_directory() -> Iterator[None]:
+def _numba_caches_in(folder: Path) -> Iterator[None]:
     """Point Numba at our folder while one of our functions is decorated."""
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     try:
         yield
     finally:

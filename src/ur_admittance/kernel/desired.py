@@ -42,7 +42,7 @@ def take_goal(s, i):
         return
     s.goal_count = i.goal_count
     s.goal_age = 0.0
-    s.goal_step = 0.0 if s.fresh else norm(sub(linear(i.goal_p), linear(s.p_WG)))
+    s.goal_step = 0.0 if s.seeding else norm(sub(linear(i.goal_p), linear(s.p_WG)))
     if s.goal_step > LONGEST_STEP:
         s.status |= bits.DESIRED_STEP
     s.at_goal = 0

@@ -35,6 +35,7 @@ from ur_admittance.kernel.spatial import (
 from ur_admittance.kernel.viability import (
     gentle_stopping_time,
     keep_able_to_stop,
+    last_motion,
     real_motion,
     too_hard,
 )
@@ -143,7 +144,8 @@ def keeps_limits(p, s):
     that is.
     """
     v, w = linear(s.V_cmd), angular(s.V_cmd)
-    inside = add(linear(s.V_prev), saturate(sub(v, linear(s.V_prev)), p.a_max * s.dt))
+    last = last_motion(s, v)
+    inside = add(last, saturate(sub(v, last), p.a_max * s.dt))
     inside = saturate(inside, s.v_cap)
     if s.near_wall:
         sag = wall_sag(p, s)
@@ -167,7 +169,7 @@ def back_inside(p, s, singular):
             if straight > k:  # without a bend, the joints can do more of the wish
                 k = straight
                 for n in range(6):
-                    s.qd[n] = s.row[n]
+                    s.qd[n] = s.scratch[n]
             blend(s, k)
             return True
     steady_rates(p, s, True)
@@ -242,7 +244,7 @@ def share_of_wish(p, s):
         t = 0.0
         for m in range(6):
             t += s.J_inverse[n, m] * s.V_lim[m]
-        s.row[n] = t
+        s.scratch[n] = t
         change = t - s.start[n]
         if t > s.high[n]:
             k = min(k, (s.high[n] - s.start[n]) / change)
@@ -261,6 +263,7 @@ def share_inside(p, s):
         return -1.0
     dv, dw = sub(linear(s.V_cmd), v), sub(angular(s.V_cmd), w)
     k = last_inside(v, dv, linear(s.V_prev), p.a_max * s.dt)
+    k = max(k, last_inside(v, dv, last_motion(s, linear(s.V_cmd)), p.a_max * s.dt))
     k = min(k, last_inside(v, dv, (0.0, 0.0, 0.0), s.v_cap))
     k = min(k, last_inside(w, dw, angular(s.V_prev), p.alpha_max * s.dt))
     k = min(k, last_inside(w, dw, (0.0, 0.0, 0.0), s.w_cap))

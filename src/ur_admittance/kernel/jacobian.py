@@ -126,8 +126,8 @@ def eliminate(s):
     total = 0.0
     for n in range(6):
         for m in range(6):
-            s.row[s.pinned[m]] = A[n, m]
+            s.scratch[s.pinned[m]] = A[n, m]
         for m in range(6):
-            A[n, m] = s.row[m]
-            total += s.row[m] * s.row[m]
+            A[n, m] = s.scratch[m]
+            total += s.scratch[m] * s.scratch[m]
     return 1.0 / math.sqrt(total)

@@ -2,7 +2,7 @@
 
     X_WP = prod_i ( X_chain[i] Rz(q_i) ) X_chain[6]
 
-Every joint turns about the z axis of its own frame; `model.py` writes any serial chain in this
+Every joint turns about the z axis of its own frame; `model/` writes any serial chain in this
 shape.
 """
 

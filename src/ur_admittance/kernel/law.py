@@ -180,48 +180,6 @@ def feed_forward(p, s):
 
 
 @jit
-def hold_back(p, s, V_follow):
-    """Anti-windup: what the limits took from the motion, `V_track - V_follow`, the law gives up.
-
-    Each axis of `v` is cut by the excess, never past zero and never raised. A limited jerk needs a
-    lead to build its acceleration up; that much is left. The offset steps by as much less, and
-    while D stands still, on axes without a spring, past zero too, so that C neither runs ahead of
-    the arm nor calls it back.
-    """
-    v = sub(linear(s.V_track), linear(V_follow))
-    w = sub(angular(s.V_track), angular(V_follow))
-    if p.frame == bits.PROBE:
-        wxyz_WD = quaternion(s.wxyz_WD)
-        v, w = rotate_back(wxyz_WD, v), rotate_back(wxyz_WD, w)
-    excess = (v[0], v[1], v[2], w[0], w[1], w[2])
-    lead, lead_angle = 0.0, 0.0
-    if (s.status & bits.LIMITS) == bits.JERK_LIMIT:
-        if p.jerk_max > 0.0:
-            lead = p.a_max * (s.dt + 0.5 * p.a_max / p.jerk_max)
-        if p.angular_jerk_max > 0.0:
-            lead_angle = p.alpha_max * (s.dt + 0.5 * p.alpha_max / p.angular_jerk_max)
-    for n in range(6):
-        if not p.enabled[n]:
-            continue
-        more = lead if n < 3 else lead_angle
-        s.v[n] = shortened(s.v[n], excess[n] - min(max(excess[n], -more), more))
-        if s.stiffness[n] == 0.0 and s.at_goal and not s.status & bits.SINGULARITY:
-            s.dx[n] -= excess[n] * s.dt
-        else:
-            s.dx[n] = shortened(s.dx[n], excess[n] * s.dt)
-
-
-@jit
-def shortened(value, excess):
-    """`value` less `excess` if that is a step towards zero, and no further than zero."""
-    if value > 0.0 and excess > 0.0:
-        return max(0.0, value - excess)
-    if value < 0.0 and excess < 0.0:
-        return min(0.0, value - excess)
-    return value
-
-
-@jit
 def move_offset(s):
     """Apply the step `dx` to the offset."""
     set_linear(s.x, add(linear(s.x), linear(s.dx)))

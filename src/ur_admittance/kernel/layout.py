@@ -55,6 +55,15 @@ PARAMS = _record(
         ("engage_seconds", _FLOAT),
         ("ramp_seconds", _FLOAT),
         ("drift_reset_threshold", _FLOAT),  # m/s and rad/s
+        # contact
+        ("adapt", _INT),  # whether damping follows what is touched
+        ("monitor", _INT),  # whether oscillations are looked for
+        ("max_touch", _FLOAT),  # N/m, stiffer is damped no further
+        ("damping_time", _FLOAT),  # s, damping along the normal for each N/m
+        ("force_noise", _FLOAT),  # N, standard deviation
+        ("motion_noise", _FLOAT),  # m
+        ("arm_lag", _FLOAT),  # s, 0 = not known
+        ("contact_braking", _FLOAT),  # m/s^2, along the normal of what is touched
         # tracking
         ("velocity_gain", _FLOAT, (6,)),  # 1/s
         ("max_joint_lead", _FLOAT),  # rad
@@ -79,6 +88,8 @@ PARAMS = _record(
         ("lost_timeout", _FLOAT),  # s
         ("max_force", _FLOAT),  # N
         ("max_torque", _FLOAT),  # Nm
+        ("max_wrench", _FLOAT, (6,)),  # N, Nm, of each axis of S
+        ("start_bias", _FLOAT, (6,)),  # N, Nm in S, before anything was tared
         ("spike_force", _FLOAT),  # N, 0 = off
         ("spike_torque", _FLOAT),  # Nm, 0 = off
         ("frozen_samples", _INT),  # 0 = off
@@ -90,6 +101,7 @@ INPUTS = _record(
     [
         ("q", _FLOAT, (6,)),  # rad, measured
         ("wrench", _FLOAT, (6,)),  # N, Nm: as the sensor reports it, in S
+        ("qd", _FLOAT, (6,)),  # rad/s, measured; NaN: not known
         ("dt", _FLOAT),  # s since the last tick
         ("wrench_age", _FLOAT),  # s since the sample arrived
         ("joint_age", _FLOAT),  # s
@@ -107,7 +119,7 @@ INPUTS = _record(
 STATE = _record(
     [
         ("mode", _INT),
-        ("fresh", _INT),  # 1: seed everything from the measurement at the next tick; 2: keep D
+        ("seeding", _INT),  # what the next tick takes from the measurement, see `bits`
         ("status", _INT),
         ("status_prev", _INT),
         ("reasons", _INT),  # status bits that brought the last hold or stop
@@ -132,13 +144,16 @@ STATE = _record(
         ("joint_step_limit", _FLOAT),
         # wrench
         ("wrench_good", _FLOAT, (6,)),  # last good sample
+        ("wrench_seen", _INT),  # whether there has been one since activation
         ("wrench_silence", _FLOAT),  # s since it
         ("spikes", _INT),
         ("jump", _FLOAT),  # N or Nm, of the last spike
         ("jump_limit", _FLOAT),
         ("frozen", _INT),
-        ("force", _FLOAT),  # N, its size before it is cut to the maximum
+        ("force", _FLOAT),  # N, what is held against the limit
+        ("force_limit", _FLOAT),
         ("torque", _FLOAT),  # Nm
+        ("torque_limit", _FLOAT),
         ("F_S_comp", _FLOAT, (6,)),  # bias, gravity, inertia taken off
         ("F_S_filt", _FLOAT, (6,)),
         ("F_S", _FLOAT, (6,)),  # F_P, moved back to S
@@ -173,6 +188,37 @@ STATE = _record(
         ("stiffness_from", _FLOAT, (6,)),
         ("step", _FLOAT, (6, 6)),  # exact step per axis: vv vx vF xv xx xF
         ("step_dt", _FLOAT),  # the dt it was made for, 0 = none
+        # contact
+        ("touch_ticks", _INT),
+        ("touch_x", _FLOAT, (12, 3)),  # m in W, the last ticks
+        ("touch_F", _FLOAT, (12, 3)),  # N in W
+        ("touch_force", _FLOAT, (3,)),  # N in W, hardly filtered
+        ("touch_rate", _FLOAT, (3,)),  # N/s
+        ("touch_stiffness", _FLOAT),  # N/m, held
+        ("touch_normal", _FLOAT, (3,)),  # out of what is touched, in W
+        ("touch_damping", _FLOAT),  # N s/m, beyond the law's own
+        ("lead", _FLOAT, (3,)),  # m/s, of V_track over the law
+        ("brake", _FLOAT, (3,)),  # m/s, beyond what the acceleration limit allows
+        ("A_brake", _FLOAT, (3,)),  # m/s^2, that of the last tick
+        # the port, watched
+        ("port_known", _INT),
+        ("port_q", _FLOAT, (6,)),  # rad, of the last tick
+        ("port_F", _FLOAT, (6,)),  # N, Nm at S, in W axes
+        ("port_mean", _FLOAT, (3,)),  # N, of the force
+        ("port_way", _FLOAT, (3,)),  # m, of S since the last tick
+        ("energy", _FLOAT),  # J, what the world put in since activation
+        ("energy_given", _FLOAT),  # J, the most that was given beyond that
+        ("wave", _FLOAT, (3,)),  # N, the crest of the half-wave of now
+        ("wave_age", _FLOAT),  # s
+        ("wave_last", _FLOAT),  # N, the crest of the one before
+        ("wave_before", _FLOAT),  # N, and of the one before that
+        ("wave_third", _FLOAT),  # N, and before that, to the same side as the last
+        ("swings", _INT),  # half-waves in a row
+        ("shaken", _INT),  # whether no work was put in along them
+        ("swing_age", _FLOAT),  # s since the first
+        ("swing_work", _FLOAT),  # J, put in along them
+        ("swing_flow", _FLOAT),  # J, to and fro
+        ("calm", _FLOAT),  # 0 .. 1, further damping
         # command
         ("p_WC", _FLOAT, (3,)),
         ("wxyz_WC", _FLOAT, (4,)),
@@ -195,6 +241,7 @@ STATE = _record(
         ("qd_prev", _FLOAT, (6,)),
         ("V_cmd", _FLOAT, (6,)),
         ("q_ref", _FLOAT, (6,)),
+        ("q_ref_rate", _FLOAT, (6,)),  # rad/s, where positions are sent
         ("sigma", _FLOAT),
         ("J_inverse", _FLOAT, (6, 6)),
         ("V_aim", _FLOAT, (6,)),
@@ -203,7 +250,7 @@ STATE = _record(
         ("low", _FLOAT, (6,)),
         ("high", _FLOAT, (6,)),
         ("factor", _FLOAT, (6, 6)),
-        ("row", _FLOAT, (6,)),
+        ("scratch", _FLOAT, (6,)),
         ("start", _FLOAT, (6,)),  # joint rates inside the limits, to go back to
         ("pinned", _INT, (6,)),
         ("ik_failures", _INT),
@@ -249,6 +296,11 @@ OUTPUTS = _record(
         ("F_P", _FLOAT, (6,)),  # at the probe, in P axes
         ("engagement", _FLOAT),  # of the stiffness, 0 .. 1
         ("sigma", _FLOAT),  # 1 / |J^-1|, small near a singularity
+        ("contact_stiffness", _FLOAT),  # of what is touched, at least; 0: nothing stiff
+        ("contact_normal", _FLOAT, (3,)),  # along which
+        ("contact_damping", _FLOAT),  # along the normal, beyond the law's own
+        ("energy", _FLOAT),  # net, that the world put in since activation
+        ("energy_given", _FLOAT),  # most that was ever given beyond what was put in
         ("inputs", INPUTS),  # all that the tick was given: enough to do it again
         ("timing", TIMING),  # written by the loop, zero without one
     ]

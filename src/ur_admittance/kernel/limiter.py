@@ -1,4 +1,7 @@
-"""Step 7: the one place where the tool's motion is limited, in W axes.
+"""Step 7: the tool's motion is limited, in W axes: acceleration, workspace wall, speed.
+
+After this step nothing asks for more. Step 8 may only take away, for the joints' sake (`ik`), and
+so that the arm can always stop (`viability`).
 
 The allowed linear velocities are a convex set: a box (the speed at which each workspace wall can
 still be met at rest), a ball around the last velocity (acceleration) and a ball around zero
@@ -54,7 +57,8 @@ def limit(p, s, stopping):
         w = sub(w, saturate(w, p.alpha_max * s.dt))
     set_linear(s.V_safe, v)
     set_angular(s.V_safe, w)
-    v = step_inside(s, wish, linear(s.V_mem), linear(s.A_mem), p.v_max, p.a_max, p.jerk_max, True)
+    last = add(linear(s.V_mem), linear(s.brake))
+    v = step_inside(s, wish, last, linear(s.A_mem), p.v_max, p.a_max, p.jerk_max, True)
     w = step_inside(
         s,
         angular(s.V_track),

@@ -12,8 +12,11 @@ from ur_admittance.kernel.check import (
     check_wrench_age,
     decide,
     note_events,
+    slowed_by_itself,
 )
 from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.contact import clear_contact, damp, feel, sharpen
+from ur_admittance.kernel.contact_motion import allow_braking, lead_lag, note_contact
 from ur_admittance.kernel.desired import desired, take_goal
 from ur_admittance.kernel.ik import inverse_kinematics
 from ur_admittance.kernel.kinematics import kinematics
@@ -22,14 +25,15 @@ from ur_admittance.kernel.law import (
     feed_forward,
     fold,
     gains,
-    hold_back,
     law,
     move_offset,
     offset_from,
     re_anchor,
 )
 from ur_admittance.kernel.limiter import limit
+from ur_admittance.kernel.monitor import account, calm_down, watch
 from ur_admittance.kernel.spatial import (
+    dot,
     linear,
     log3,
     quaternion,
@@ -38,8 +42,9 @@ from ur_admittance.kernel.spatial import (
     set_quaternion,
     write_pose,
 )
-from ur_admittance.kernel.track import leash, not_following, pose_error, reference, track
+from ur_admittance.kernel.track import not_following, pose_error, reference, track
 from ur_admittance.kernel.viability import slow_together
+from ur_admittance.kernel.windup import hold_back, leash
 from ur_admittance.kernel.wrench import accept_wrench, to_law_axes, wrench
 
 # what `update` returns
@@ -62,18 +67,24 @@ def step(p, s, i, o):
     accept_wrench(p, s, i)
     check_wrench_age(p, s, i)
     wrench(p, s)
+    account(p, s)
+    watch(p, s)
     take_goal(s, i)
-    if s.lead_time >= 0.0 and s.mode == bits.ACTIVE and not s.fresh and not_following(p, s):
+    if s.lead_time >= 0.0 and s.mode == bits.ACTIVE and not s.seeding and not_following(p, s):
         s.status |= bits.NOT_FOLLOWING
     if s.ik_failures >= IK_FAILURES:
         s.status |= bits.IK_FAILED
     decide(s)
-    if s.fresh or s.mode == bits.INACTIVE:
+    if s.seeding or s.mode == bits.INACTIVE:
         seed(p, s)
     elif s.mode == bits.ACTIVE:
         move(p, s)
     else:
-        brake(p, s)
+        share = slowed_by_itself(p, s, i)
+        if share < 1.0:
+            follow(p, s, share)
+        else:
+            brake(p, s)
     note_events(p, s, i)
     write(s, i, o)
 
@@ -84,7 +95,7 @@ def seed(p, s):
     p_WP, wxyz_WP = linear(s.p_WP), quaternion(s.wxyz_WP)
     set_linear(s.p_WC, p_WP)
     set_quaternion(s.wxyz_WC, wxyz_WP)
-    if s.fresh == 2:
+    if s.seeding == bits.SEED_KEEPING_D:
         offset_from(p, s, p_WP, wxyz_WP)
         fold(p, s, True)
     else:
@@ -107,7 +118,8 @@ def seed(p, s):
     s.lead_time = 0.0
     s.ik_failures = 0
     s.good_ticks = 0
-    s.fresh = 0
+    s.seeding = bits.SEED_NOTHING
+    clear_contact(s)
     halt(s)
 
 
@@ -116,7 +128,7 @@ def halt(s):
     """Zero velocity, exactly."""
     for n in range(6):
         s.qd[n] = s.qd_prev[n] = s.V_cmd[n] = s.V_prev[n] = s.V_mem[n] = s.A_mem[n] = 0.0
-        s.V_lim[n] = 0.0
+        s.V_lim[n] = s.q_ref_rate[n] = 0.0
     s.at_rest = 1
 
 
@@ -127,13 +139,25 @@ def move(p, s):
     pose_error(s)
     desired(p, s)
     to_law_axes(p, s)
+    if p.adapt:
+        feel(p, s)
+        sharpen(p, s)
+    v_before = linear(s.v)
     law(p, s)
+    if p.adapt:
+        damp(p, s)
+    calm_down(p, s)
     feed_forward(p, s)
     track(p, s)
-    limit(p, s, False)
-    to_joints(p, s)
+    if p.adapt:
+        lead_lag(p, s, v_before)
+        allow_braking(p, s)
+    else:
+        clear_contact(s)
+    to_joints(p, s, False)
     if s.status & bits.LIMITS:
         hold_back(p, s, s.V_lim if s.status & bits.SINGULARITY else s.V_cmd)
+    note_contact(s)
     move_offset(s)
     command_pose(p, s)
     leash(p, s)
@@ -149,20 +173,59 @@ def brake(p, s):
         if s.mode == bits.LEAVING:
             s.mode = bits.INACTIVE
         return
+    wait(s)
+    to_joints(p, s, True)
+    reference(p, s)
+
+
+@jit
+def follow(p, s, share):
+    """Command what the arm does by itself: so much of the last command, along the same line in
+    joint space. The next tick brakes on from there.
+    """
+    wait(s)
+    for n in range(6):
+        s.qd[n] = s.qd_prev[n] = share * s.qd_prev[n]
+        s.A_mem[n] = 0.0
+    s.at_rest = int(share == 0.0)
+    for n in range(6):
+        v = 0.0
+        for m in range(6):
+            v += s.J[n, m] * s.qd[m]
+        s.V_cmd[n] = s.V_lim[n] = s.V_prev[n] = s.V_mem[n] = v
+    s.status |= bits.BEYOND_ACCELERATION | bits.JOINT_ACCELERATION_LIMIT
+    reference(p, s)
+
+
+@jit
+def wait(s):
+    """The law waits, and C stays with the arm."""
+    clear_contact(s)
     pose_error(s)
     for n in range(6):
         s.V_track[n] = s.V_WD[n] = s.v[n] = s.dx[n] = s.rate[n] = 0.0
-    limit(p, s, True)
-    to_joints(p, s)
-    reference(p, s)
     set_linear(s.p_WC, linear(s.p_WP))
     set_quaternion(s.wxyz_WC, quaternion(s.wxyz_WP))
 
 
 @jit
-def to_joints(p, s):
-    """Inverse kinematics, and what the next tick must remember of it."""
-    if inverse_kinematics(p, s):
+def to_joints(p, s, stopping):
+    """Steps 7 and 8, limits and inverse kinematics, and what the next tick must remember of them.
+
+    To brake harder because something is touched is a favour: where it would leave even the limit
+    of its own, the tick is done as if nothing were touched.
+    """
+    status, found = s.status, False
+    for _ in range(2):
+        s.status = status
+        limit(p, s, stopping)
+        found = inverse_kinematics(p, s)
+        if not (
+            s.status & bits.BEYOND_ACCELERATION and dot(linear(s.brake), linear(s.brake)) > 0.0
+        ):
+            break
+        set_linear(s.brake, (0.0, 0.0, 0.0))
+    if found:
         s.ik_failures = 0
     else:
         slow_together(p, s)
@@ -182,6 +245,9 @@ def to_joints(p, s):
             s.V_mem[n] = s.V_cmd[n]
         s.V_prev[n] = s.V_cmd[n]
         s.qd_prev[n] = s.qd[n]
+    for n in range(3):  # the jerk limit is for what the acceleration limit is for
+        s.A_brake[n] = s.brake[n] / s.dt
+        s.A_mem[n] -= s.A_brake[n]
 
 
 @jit
@@ -211,6 +277,11 @@ def write(s, i, o):
         o.F_P[n] = s.F_P[n]
     o.engagement = s.engaged
     o.sigma = s.sigma
+    o.contact_stiffness = s.touch_stiffness
+    o.contact_damping = s.touch_damping
+    for n in range(3):
+        o.contact_normal[n] = s.touch_normal[n]
+    o.energy, o.energy_given = s.energy, s.energy_given
     write_inputs(i, o.inputs)
 
 
@@ -219,6 +290,7 @@ def write_inputs(i, o):
     """A copy of the inputs, so that the outputs alone are enough to do the tick again."""
     for n in range(6):
         o.q[n] = i.q[n]
+        o.qd[n] = i.qd[n]
         o.wrench[n] = i.wrench[n]
         o.goal_V[n] = i.goal_V[n]
         o.q_start[n] = i.q_start[n]

@@ -1,4 +1,4 @@
-"""Step 6: the twist that follows the commanded pose, and how far that pose may lead the arm.
+"""Step 6: the twist that follows the commanded pose.
 
     V = V_WD + rate + Kp error(X_WC, X_WP)
 
@@ -8,31 +8,25 @@ error.
 
 from __future__ import annotations
 
-from ur_admittance.kernel import bits
 from ur_admittance.kernel.compile import jit
-from ur_admittance.kernel.law import offset_from
 from ur_admittance.kernel.spatial import (
     add,
     angular,
     braking_speed,
-    exp3,
     inverse,
     linear,
     log3,
     multiply,
     norm,
-    normalised,
     quaternion,
-    rotate,
-    rotate_back,
     saturate,
-    scale,
     set_angular,
     set_linear,
-    set_quaternion,
     shortest,
     sub,
 )
+
+_FULL = 0.99  # of the lead q_ref may have: where positions are sent it gets there ever more slowly
 
 
 @jit
@@ -59,53 +53,22 @@ def track(p, s):
 
 
 @jit
-def leash(p, s):
-    """Keep the commanded pose within reach of the arm: pull the offset back (or D, on disabled
-    axes).
-    """
-    lead = sub(linear(s.p_WC), linear(s.p_WP))
-    n = norm(lead)
-    if n > p.max_lead:
-        s.status |= bits.LEAD_LIMIT
-        back = scale(lead, p.max_lead / n - 1.0)
-        set_linear(s.p_WC, add(linear(s.p_WC), back))
-        wxyz_WD = quaternion(s.wxyz_WD)
-        if p.frame == bits.PROBE:
-            back = rotate_back(wxyz_WD, back)
-        by_offset = (back[0] * p.enabled[0], back[1] * p.enabled[1], back[2] * p.enabled[2])
-        by_desired = sub(back, by_offset)
-        set_linear(s.x, add(linear(s.x), by_offset))
-        if norm(by_desired) > 0.0:
-            if p.frame == bits.PROBE:
-                by_desired = rotate(wxyz_WD, by_desired)
-            set_linear(s.p_WD, add(linear(s.p_WD), by_desired))
-            s.at_goal = 0
-    turn = shortest(multiply(quaternion(s.wxyz_WC), inverse(quaternion(s.wxyz_WP))))
-    if turn[0] < p.max_lead_cosine:
-        s.status |= bits.LEAD_LIMIT
-        lead = log3(turn)
-        step = exp3(scale(lead, p.max_lead_angle / norm(lead)))
-        wxyz_WC = normalised(multiply(step, quaternion(s.wxyz_WP)))
-        set_quaternion(s.wxyz_WC, wxyz_WC)
-        if p.enabled[3] or p.enabled[4] or p.enabled[5]:
-            offset_from(p, s, linear(s.p_WC), wxyz_WC)
-        else:
-            p_WC = linear(s.p_WC)
-            set_quaternion(s.wxyz_WD, wxyz_WC)
-            x = linear(s.x)
-            if p.frame == bits.PROBE:
-                x = rotate(wxyz_WC, x)
-            set_linear(s.p_WD, sub(p_WC, x))
-            s.at_goal = 0
-
-
-@jit
 def reference(p, s):
     """`q_ref` integrates its own last value, and stays within `max_joint_lead` of the measured
     joints.
+
+    Where positions are sent (no leak) it is the command: as it comes near to the most it may lead,
+    it slows down and gets under way again inside the joint's acceleration, and is not cut off.
     """
     for n in range(6):
-        lead = (s.q_ref[n] - s.q[n]) * (1.0 - min(1.0, p.leak * s.dt)) + s.qd[n] * s.dt
+        lead, rate = s.q_ref[n] - s.q[n], s.qd[n]
+        if p.leak == 0.0:
+            a = p.qdd_max[n]
+            rate = min(rate, braking_speed(p.max_joint_lead - lead, a, s.hold))
+            rate = max(rate, -braking_speed(p.max_joint_lead + lead, a, s.hold))
+            rate = min(max(rate, s.q_ref_rate[n] - a * s.dt), s.q_ref_rate[n] + a * s.dt)
+            s.q_ref_rate[n] = rate
+        lead = lead * (1.0 - min(1.0, p.leak * s.dt)) + rate * s.dt
         lead = min(max(lead, -p.max_joint_lead), p.max_joint_lead)
         s.q_ref[n] = s.q[n] + lead
 
@@ -127,7 +90,8 @@ def not_following(p, s):
         d = s.q_ref[n] - s.q[n]
         e = add(e, (s.J[0, n] * d, s.J[1, n] * d, s.J[2, n] * d))
         r = add(r, (s.J[3, n] * d, s.J[4, n] * d, s.J[5, n] * d))
-    if norm(e) <= p.max_lead and norm(r) <= p.max_lead_angle and behind < p.max_joint_lead:
+    most = p.max_joint_lead * (_FULL if p.leak == 0.0 else 1.0)
+    if norm(e) <= p.max_lead and norm(r) <= p.max_lead_angle and behind < most:
         s.lead_time = 0.0
         return False
     s.lead_time += s.dt

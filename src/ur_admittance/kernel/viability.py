@@ -20,6 +20,7 @@ from ur_admittance.kernel.spatial import (
     add,
     angular,
     cross,
+    dot,
     last_inside,
     linear,
     norm,
@@ -47,14 +48,14 @@ def keep_able_to_stop(p, s):
     if can_stop(p, s, True):
         return False
     for n in range(6):
-        s.row[n] = s.qd[n]
+        s.scratch[n] = s.qd[n]
     if slow_inside_limits(p, s, True):
         as_near_as_possible(p, s, True)
         return True
     if slow_inside_limits(p, s, False):
         return True
     for n in range(6):
-        s.qd[n] = s.row[n]
+        s.qd[n] = s.scratch[n]
     real_motion(s)
     if can_stop(p, s, False):
         return False
@@ -80,15 +81,15 @@ def as_near_as_possible(p, s, gently):
     in time.
     """
     for n in range(6):
-        s.row[n] -= s.qd[n]
+        s.scratch[n] -= s.qd[n]
     part = 0.5
     for _ in range(_TRIALS):
         for n in range(6):
-            s.qd[n] += part * s.row[n]
+            s.qd[n] += part * s.scratch[n]
         real_motion(s)
         if not can_stop(p, s, gently):
             for n in range(6):
-                s.qd[n] -= part * s.row[n]
+                s.qd[n] -= part * s.scratch[n]
         part *= 0.5
     real_motion(s)
 
@@ -273,7 +274,20 @@ def bias_acceleration(s, qd):
 
 
 @jit
+def last_motion(s, v):
+    """The velocity from which the tool's acceleration to `v` counts: the last one or, where what is
+    touched asks for harder braking, as much of that as brings it nearer to `v`.
+    """
+    last, brake = linear(s.V_prev), linear(s.brake)
+    size = dot(brake, brake)
+    if not size > 0.0:
+        return last
+    return add(last, scale(brake, min(max(dot(sub(v, last), brake) / size, 0.0), 1.0)))
+
+
+@jit
 def too_hard(p, s, v, w):
     """Whether v and w are further from the last motion than the acceleration limits allow."""
-    dv, dw = norm(sub(v, linear(s.V_prev))), norm(sub(w, angular(s.V_prev)))
+    dv = norm(sub(v, last_motion(s, v)))
+    dw = norm(sub(w, angular(s.V_prev)))
     return not (dv <= p.a_max * s.dt * _SLACK and dw <= p.alpha_max * s.dt * _SLACK)

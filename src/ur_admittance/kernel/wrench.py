@@ -34,11 +34,12 @@ _SAME = 1e-9  # s, slack for differences of times
 def accept_wrench(p, s, i):
     """Keep the sample as the last good one, or say why not and keep the one before."""
     f, t = linear(i.wrench), angular(i.wrench)
-    good = True
     if not (finite3(f) and finite3(t) and i.wrench_age >= -_SAME):
         s.status |= bits.WRENCH_NOT_FINITE
-        good = False
-    elif not s.fresh and s.spikes < SPIKES_DROPPED:
+        s.wrench_silence += s.dt
+        return
+    judge(p, s, f, t)
+    if s.wrench_seen and not s.seeding and s.spikes < SPIKES_DROPPED:
         jump_f = norm(sub(f, linear(s.wrench_good)))
         jump_t = norm(sub(t, angular(s.wrench_good)))
         if (p.spike_force > 0.0 and jump_f > p.spike_force) or (
@@ -50,23 +51,21 @@ def accept_wrench(p, s, i):
             if not (p.spike_force > 0.0 and jump_f > p.spike_force):
                 s.jump, s.jump_limit = jump_t, p.spike_torque
             return
-    if not good:
-        s.wrench_silence += s.dt
-        return
     same = True
     for n in range(6):
         same = same and i.wrench[n] == s.wrench_good[n]
         s.wrench_good[n] = i.wrench[n]
     s.frozen = s.frozen + 1 if same else 0
     s.spikes = 0
+    s.wrench_seen = 1
     s.wrench_silence = 0.0
 
 
 @jit
-def wrench(p, s):
-    """Fill `F_S_comp`, `F_S_filt`, `F_S`, `F_P` from the last good sample."""
-    f = sub(linear(s.wrench_good), linear(p.bias))
-    t = sub(angular(s.wrench_good), angular(p.bias))
+def compensated(p, s, f, t):
+    """What is left of a reading without the sensor's bias, the tool's weight and its inertia."""
+    f = sub(f, linear(p.bias))
+    t = sub(t, angular(p.bias))
     if p.payload_mass > 0.0:
         com = linear(p.payload_com)
         g_S = turn_back(p.R_PS, turn_back(s.R_WP, linear(p.gravity)))
@@ -77,17 +76,49 @@ def wrench(p, s):
             inertial_f, inertial_t = tool_inertia(p, s)
             f = add(f, inertial_f)
             t = add(t, inertial_t)
-    s.force, s.torque = norm(f), norm(t)
-    if not s.force <= p.max_force:
-        s.status |= bits.OVER_FORCE | bits.WRENCH_SATURATED
-        f = scale(f, p.max_force / s.force)
-    if not s.torque <= p.max_torque:
-        s.status |= bits.OVER_TORQUE | bits.WRENCH_SATURATED
-        t = scale(t, p.max_torque / s.torque)
+    return f, t
+
+
+@jit
+def judge(p, s, f, t):
+    """Over-force, by the sample as it came: before the spike gate, which costs time, and also
+    without what was tared since the start, which may have been a contact.
+    """
+    f, t = compensated(p, s, f, t)
+    f_start = add(f, sub(linear(p.bias), linear(p.start_bias)))
+    t_start = add(t, sub(angular(p.bias), angular(p.start_bias)))
+    s.force, s.force_limit = max(norm(f), norm(f_start)), p.max_force
+    s.torque, s.torque_limit = max(norm(t), norm(t_start)), p.max_torque
+    for n in range(3):
+        if not abs(f[n]) <= p.max_wrench[n]:
+            s.status |= bits.OVER_FORCE
+            s.force, s.force_limit = abs(f[n]), p.max_wrench[n]
+        if not abs(t[n]) <= p.max_wrench[n + 3]:
+            s.status |= bits.OVER_TORQUE
+            s.torque, s.torque_limit = abs(t[n]), p.max_wrench[n + 3]
+    if not s.force <= s.force_limit:
+        s.status |= bits.OVER_FORCE
+    if not s.torque <= s.torque_limit:
+        s.status |= bits.OVER_TORQUE
+
+
+@jit
+def wrench(p, s):
+    """Fill `F_S_comp`, `F_S_filt`, `F_S`, `F_P` from the last good sample."""
+    f, t = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if s.wrench_seen:
+        f, t = compensated(p, s, linear(s.wrench_good), angular(s.wrench_good))
+    force, torque = norm(f), norm(t)
+    if not force <= p.max_force:
+        s.status |= bits.WRENCH_SATURATED
+        f = scale(f, p.max_force / force)
+    if not torque <= p.max_torque:
+        s.status |= bits.WRENCH_SATURATED
+        t = scale(t, p.max_torque / torque)
     set_linear(s.F_S_comp, f)
     set_angular(s.F_S_comp, t)
 
-    if s.fresh:
+    if s.seeding:
         s.filter_gain = 1.0
         s.filter_dt = 0.0
     elif s.filter_dt != s.dt or s.generation != p.generation:
@@ -142,7 +173,8 @@ def tool_inertia(p, s):
     """
     w = turn_back(p.R_PS, turn_back(s.R_WP, angular(s.V_prev)))
     alpha = turn_back(p.R_PS, turn_back(s.R_WP, angular(s.A_mem)))
-    a_P = turn_back(p.R_PS, turn_back(s.R_WP, linear(s.A_mem)))
+    a_P = add(linear(s.A_mem), linear(s.A_brake))
+    a_P = turn_back(p.R_PS, turn_back(s.R_WP, a_P))
     com = linear(p.payload_com)
     # from P to the centre of mass, in S axes
     arm = add(turn_back(p.R_PS, linear(p.p_PS)), com)

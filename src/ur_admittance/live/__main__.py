@@ -19,11 +19,13 @@ from ur_admittance.blackboard import Blackboard
 from ur_admittance.errors import AdmittanceError
 from ur_admittance.live import REFRESH
 from ur_admittance.live.glance import Watcher
+from ur_admittance.live.plain_text import degrade
 from ur_admittance.live.views import Panel, line
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    degrade(sys.stdout, sys.stderr)
     parser = argparse.ArgumentParser(prog="ur_admittance.live")
     parser.add_argument("robot")
     parser.add_argument("view", choices=("line", "panel"))
@@ -42,7 +44,8 @@ def main() -> None:
             last = bool(select.select([link], [], [], REFRESH)[0])
             glance = watcher.look()
             if glance is not None:
-                drawn = panel.draw(glance, watcher.trail) if panel else line(glance)
+                size = screen.console.size
+                drawn = panel.draw(glance, watcher.trail, *size) if panel else line(glance)
                 screen.update(drawn, refresh=True)
 
 

@@ -10,12 +10,15 @@ from rich.panel import Panel as Frame
 from rich.table import Table
 from rich.text import Text
 
-from ur_admittance.config import Config
-from ur_admittance.config_check import AXES
+from ur_admittance.config import AXES, Config
+from ur_admittance.config.field import FRAMES
 from ur_admittance.faults import BY_NAME
 from ur_admittance.live.glance import Glance
 
 WIDTH, HEIGHT = 36, 9  # of a picture, in characters of 2 x 4 dots
+WIDE, HIGH = 2 * WIDTH + 8, HEIGHT + 7  # of a panel with pictures, in characters
+LOW = 6  # lines of one without
+PARAMETERS = 5  # lines
 BAR = 30  # characters
 COLOURS = {"limit": "yellow", "warn": "yellow", "hold": "magenta", "stop": "red"}
 MODE_COLOURS = {"active": "green", "holding": "magenta", "stopped": "red"}
@@ -54,8 +57,12 @@ class Panel:
         self._across = 0  # the axis from left to right: x or y, where more happens
         self._force, self._speed = 20.0, 0.1  # N, m/s: full bars
 
-    def draw(self, glance: Glance, trail: np.ndarray) -> RenderableType:
-        """The panel of one moment; `trail` (n, 3) m, as `Watcher` has it."""
+    def draw(
+        self, glance: Glance, trail: np.ndarray, width: int = WIDE, height: int = HIGH
+    ) -> RenderableType:
+        """The panel of one moment; `trail` (n, 3) m, as `Watcher` has it. Where it does not fit
+        into `width` by `height` characters, the pictures go, never the numbers.
+        """
         for points in (trail, glance.p_WP, glance.p_WD):
             rows = np.atleast_2d(points)
             if len(rows):
@@ -65,11 +72,8 @@ class Panel:
         self._speed = max(self._speed, glance.speed)
         if self._span(1 - self._across) > 1.5 * self._span(self._across):
             self._across = 1 - self._across
-        high = max(self._span(1 - self._across), self._span(2)) / (4 * HEIGHT - 5)
-        wide = max(self._span(self._across), _LEAST) / (2 * WIDTH - 3)
-        scale = max(wide, high)  # m a dot, the same in both
-        views = [self._picture(glance, trail, up, scale) for up in (1 - self._across, 2)]
-        pictures = Columns(views, padding=(0, 2))
+        roomy = width >= WIDE and height >= HIGH
+        inside = [self._pictures(glance, trail)] if roomy else []
         head = Text.assemble(
             (self.title, "bold"),
             "  ",
@@ -77,12 +81,21 @@ class Panel:
             f"  {glance.time:.1f} s",
         )
         return Frame(
-            Group(pictures, self._numbers(glance)),
+            Group(*inside, self._numbers(glance)),
             title=head,
             title_align="left",
+            subtitle=Text("axes of the base", "dim") if roomy else None,
+            subtitle_align="right",
             box=box.ROUNDED,
-            width=2 * WIDTH + 8,
+            width=min(WIDE, width),
         )
+
+    def _pictures(self, glance: Glance, trail: np.ndarray) -> RenderableType:
+        high = max(self._span(1 - self._across), self._span(2)) / (4 * HEIGHT - 5)
+        wide = max(self._span(self._across), _LEAST) / (2 * WIDTH - 3)
+        scale = max(wide, high)  # m a dot, the same in both
+        views = [self._picture(glance, trail, up, scale) for up in (1 - self._across, 2)]
+        return Columns(views, padding=(0, 2))
 
     def _span(self, axis: int) -> float:
         return float(self._high[axis] - self._low[axis])
@@ -129,22 +142,24 @@ class Panel:
 
 
 def parameters(config: Config) -> RenderableType:
-    """The parameters that decide how it feels."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(style="dim")
+    """The parameters that decide how it feels; axes that do not give way are off."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 0, 0, 2))
+    table.add_column(style="dim", min_width=9, no_wrap=True)
     for axis in AXES:
-        table.add_column(axis, justify="right", min_width=7)
+        table.add_column(axis, justify="right", min_width=5, no_wrap=True)
     rows = (
         ("mass", config.admittance.mass),
         ("damping", config.effective_damping()),
         ("stiffness", config.admittance.stiffness),
     )
+    enabled = config.admittance.enabled_axes
     for name, values in rows:
-        table.add_row(name, *(f"{value:.4g}" for value in values))
+        each = zip(values, enabled, strict=True)
+        table.add_row(name, *(f"{value:.4g}" if gives else "off" for value, gives in each))
     force, torque = config.effective_deadband()
-    rest = f"axes of the {config.admittance.frame}, deadband {force:g} N {torque:g} Nm, "
+    rest = f"axes of {FRAMES[config.admittance.frame]}, deadband {force:g} N {torque:g} Nm, "
     rest += f"at most {config.max_linear_velocity:g} m/s {config.max_angular_velocity:g} rad/s"
-    return Group(table, Text(rest, "dim"))
+    return Group(table, Text(rest, "dim", no_wrap=True, overflow="ellipsis"))
 
 
 def _bar(share: float, colour: str) -> Text:

@@ -19,7 +19,7 @@ from ur_admittance.blackboard import Blackboard
 from ur_admittance.errors import AdmittanceError
 from ur_admittance.live import REFRESH
 from ur_admittance.live.glance import Glance, Watcher
-from ur_admittance.live.views import Panel, parameters
+from ur_admittance.live.views import LOW, PARAMETERS, Panel, line, parameters
 
 _STATES = {
     "waiting": ("waiting", "yellow"),
@@ -67,8 +67,10 @@ class Attached:
         self.words = str(reader.running)
         self._panel = Panel(reader.robot)
 
-    def page(self) -> RenderableType:
-        """All of it, for a terminal of 80 by 24."""
+    def page(self, width: int = 80, height: int = 24) -> RenderableType:
+        """All of it in a terminal of 80 by 24. Where less fits, the numbers stay: first the
+        pictures go, then the parameters, then all but one line.
+        """
         glance = self.look()
         words, colour = _STATES[self.state]
         head = Text.assemble((words, f"bold {colour}"), f"  {self.words}", no_wrap=True)
@@ -76,7 +78,15 @@ class Attached:
         foot = Text("q or Ctrl-C leaves; the controller does not notice", "dim")
         if self.watcher is None:
             return Group(head, foot)
-        drawn = self._panel.draw(glance, self.watcher.trail) if glance else Text("no tick yet")
+        if glance is None:
+            drawn: RenderableType = Text("no tick yet")
+        elif height < LOW + 2:
+            return Group(head, line(glance))
+        else:
+            left = height - 2 - PARAMETERS
+            drawn = self._panel.draw(glance, self.watcher.trail, width, left)
+        if height < LOW + 2 + PARAMETERS:
+            return Group(head, drawn, foot)
         return Group(head, drawn, parameters(self.watcher.reader.config()), foot)
 
 
@@ -90,7 +100,7 @@ def watch(robot: str | None) -> None:
         Live(console=Console(), screen=True, auto_refresh=False) as screen,
     ):
         while _pressed(REFRESH) not in ("q", "Q"):
-            screen.update(attached.page(), refresh=True)
+            screen.update(attached.page(*screen.console.size), refresh=True)
 
 
 @contextmanager

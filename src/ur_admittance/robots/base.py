@@ -19,7 +19,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,11 +39,21 @@ class State:
         joint_time: when q and qd arrived, s on the robot's `clock()`.
         wrench_time: when the wrench arrived, s on the robot's `clock()`.
         cycle: number of this state; a step of more than one means states were missed.
+        speed_scaling: 0 to 1, how much of a commanded speed the robot makes (the pendant's slider).
         first_time: when the first of them arrived, if the robot knows; else they are taken to have
             come one period apart.
     """
 
-    __slots__ = ("cycle", "first_time", "joint_time", "q", "qd", "wrench", "wrench_time")
+    __slots__ = (
+        "cycle",
+        "first_time",
+        "joint_time",
+        "q",
+        "qd",
+        "speed_scaling",
+        "wrench",
+        "wrench_time",
+    )
 
     def __init__(self) -> None:
         self.q = np.full(6, np.nan)
@@ -52,6 +62,7 @@ class State:
         self.joint_time = -math.inf
         self.wrench_time = -math.inf
         self.cycle = -1
+        self.speed_scaling = 1.0
         self.first_time = -math.inf
 
 
@@ -62,6 +73,7 @@ class Robot(ABC):
     RobotError. Only `close()` may be called at any time, and as often as one likes.
     """
 
+    stopped_by = ""  # why the robot stopped by itself, in words; the loop then stops, too
     spin = False  # wait actively for the last 300 us of a cycle; for robots paced by a timer
     _life = "not connected"
 
@@ -155,22 +167,3 @@ class Robot(ABC):
                 "closed": "make a new one",
             }[self._life]
             raise RobotError(f"{method}: robot {self.name} is {self._life}; {hint}")
-
-
-def six(method: str, name: str, unit: str, value: Any) -> np.ndarray:
-    """`value` as six finite numbers, a copy, or a RobotError."""
-    return finite(method, name, unit, value, 6)
-
-
-def finite(where: str, name: str, unit: str, value: Any, count: int) -> np.ndarray:
-    """`value` as `count` finite numbers, a copy, or a RobotError."""
-    expected = f"{where}: {name} must be {'six' if count == 6 else count} numbers [{unit}]"
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise RobotError(f"{expected}, got {value!r:.100}") from None
-    if array.shape != (count,):
-        raise RobotError(f"{expected}, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise RobotError(f"{expected}, all finite, got {array.tolist()}")
-    return array

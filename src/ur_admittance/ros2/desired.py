@@ -11,8 +11,9 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
-from ur_admittance.ros2 import topics, wire
+from ur_admittance.robots.ros2 import topics, wire
 
+_ALONE = 1.0  # s for which a publisher must have been the only one
 _LASTING = 0.1  # s, that a twist goes with the poses that follow it
 
 
@@ -34,36 +35,52 @@ class Desired:
         self._poses = wire.Inbox(io, PoseStamped, self._names[topics.DESIRED_POSE])
         self._twists = wire.Inbox(io, TwistStamped, self._names[topics.DESIRED_TWIST])
         self._V, self._until = np.zeros(6), 0.0
+        self._heard: dict[tuple[str, bytes], float] = {}
 
-    def hand_to(self, controller: Controller | None) -> None:
-        """Take what has arrived; the newest counts. Without a controller it is refused."""
+    def hand_to(self, controller: Controller | None) -> bool:
+        """Take what has arrived; the newest counts. Without a controller it is refused.
+
+        Returns whether anything was taken over.
+        """
         pose, twist = self._poses.newest(), self._twists.newest()
+        taken = False
         try:
             if twist is not None:
                 self._move(twist, controller)
+                taken = True
         except AdmittanceError as error:
             self._warn(f"{self._names[topics.DESIRED_TWIST]}: refused: {error}")
         try:
             if pose is not None:
                 self._place(pose, controller)
+                taken = True
         except AdmittanceError as error:
             self._warn(f"{self._names[topics.DESIRED_POSE]}: refused: {error}")
+        return taken
 
     def _move(self, message: Any, controller: Controller | None) -> None:
-        controller = self._admitted(message, controller)
+        controller = self._admitted(message, controller, topics.DESIRED_TWIST, self._twists.sender)
         V = np.array(wire.six_of_twist(message.twist))
         controller.set_desired(controller.outputs["X_WD"][0], V)
         self._V, self._until = V, time.monotonic() + _LASTING
 
     def _place(self, message: Any, controller: Controller | None) -> None:
-        controller = self._admitted(message, controller)
+        controller = self._admitted(message, controller, topics.DESIRED_POSE, self._poses.sender)
         X_WD = wire.transform_of(message.pose)
         controller.set_desired(X_WD, self._V if time.monotonic() < self._until else None)
 
-    def _admitted(self, message: Any, controller: Controller | None) -> Controller:
+    def _admitted(
+        self, message: Any, controller: Controller | None, topic: str, sender: bytes
+    ) -> Controller:
         frame = message.header.frame_id
         if frame != self._base:
             raise RobotError(f"frame_id is {frame!r}, it must be {self._base!r}")
+        now = time.monotonic()
+        self._heard[topic, sender] = now
+        self._heard = {key: t for key, t in self._heard.items() if now - t < _ALONE}
+        several = sum(name == topic for name, _ in self._heard)
+        if several > 1:
+            raise RobotError(f"{several} publishers send there; keep one")
         if controller is None:
             raise RobotError("the node is not active")
         return controller

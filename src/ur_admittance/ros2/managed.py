@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -31,8 +32,13 @@ class ManagedNode(LifecycleNode):
         return self._state_machine.current_state[1]
 
     def spin(self, seconds: float) -> None:
-        """Answer one request, waiting for it for at most `seconds`."""
-        self._executor.spin_once(timeout_sec=seconds)
+        """Answer one request, waiting for it for at most `seconds`. One that cannot be answered is
+        logged, and ends nothing.
+        """
+        try:
+            self._executor.spin_once(timeout_sec=seconds)
+        except Exception:
+            self.get_logger().error(f"a request failed: {traceback.format_exc()}")
 
     def leave(self) -> Future | None:
         """Begin to leave the active state. Returns what is done when that may happen; None: now."""

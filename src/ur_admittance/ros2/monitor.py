@@ -12,7 +12,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Twist
 
-from ur_admittance.ros2 import topics, wire
+from ur_admittance.robots.ros2 import topics, wire
 
 RATE = 50.0  # Hz
 _FIELDS = {

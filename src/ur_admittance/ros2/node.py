@@ -2,20 +2,18 @@
 
     unconfigured --configure--> inactive --activate--> active --deactivate--> inactive
 
-Inactive, it listens and publishes no command. Active, `loop.run` drives the arm, and everything
-else (services, parameters, desired poses, monitoring) happens in the loop's own thread, after a
-command has gone out and before the next joint state is waited for.
+Inactive, it listens and publishes no command. Active, the loop drives the arm (`driving.py`), and
+everything else (services, parameters, desired poses, monitoring) happens in the loop's own thread,
+after a command has gone out and before the next joint state is waited for.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.task import Future
 
@@ -24,51 +22,42 @@ from ur_admittance.blackboard import Blackboard
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, ModelError, RobotError
-from ur_admittance.kernel.spatial import quaternion_of
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import pack
 from ur_admittance.realtime import RealTime, prepare, restore
-from ur_admittance.robots.ros2 import Ros2Robot
-from ur_admittance.ros2 import activation, services, topics, wire
-from ur_admittance.ros2.beside import Beside
+from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2.hearing import Hearing
+from ur_admittance.robots.ros2.robot import Ros2Robot
+from ur_admittance.robots.ros2.tf import Transforms
+from ur_admittance.ros2 import services
+from ur_admittance.ros2.allowed import Allowed
+from ur_admittance.ros2.arming import Arming
+from ur_admittance.ros2.driving import Driving
 from ur_admittance.ros2.managed import ManagedNode
 from ur_admittance.ros2.monitor import Monitor
-from ur_admittance.ros2.parameters import Parameters, given_to
-from ur_admittance.ros2.transforms import Transforms
+from ur_admittance.ros2.parameters import COMPENSATED, Parameters, given_to
+from ur_admittance.ros2.upkeep import Upkeep
 
-STATES = ("unconfigured", "inactive", "active")
 _RETRY = 1.0  # s between two attempts to come up
-# What whoever publishes a compensated wrench has done already, and must not be done twice.
-_COMPENSATED = {
-    "payload.mass": 0.0,
-    "payload.center_of_mass": (0.0,) * 3,
-    "payload.inertia": (0.0,) * 6,
-    "payload.force_bias": (0.0,) * 3,
-    "payload.torque_bias": (0.0,) * 3,
-    "payload.compensate_inertia": False,
-    "admittance.filter_cutoff_hz": None,
-    "admittance.filter_coefficient": 1.0,
-    "admittance.min_motion_threshold": None,
-    "admittance.deadband_force": 0.0,
-    "admittance.deadband_torque": 0.0,
-    "safety.frozen_samples": 0,
-}
 
 
 class AdmittanceNode(ManagedNode):
     """The arm behind `/joint_states` gives way to the wrench on its topic.
 
-    >>> with wire.started():
-    ...     node = AdmittanceNode(Config.preset("hand-guiding"))
-    ...     node.come_up("inactive", asked)
-    ...     with Blackboard.create(...) as board:
-    ...         node.run(board, asked)
+        with wire.started():
+            node = AdmittanceNode(Config.preset("hand-guiding"))
+            node.come_up("inactive", asked)
+            with Blackboard.create(...) as board:
+                node.run(board, asked)
 
     Attributes:
         robot, controller: while it is configured; else None.
         looping: whether the loop drives the arm.
         stopped: why the arm was stopped, in words, while it waits for reset; else "".
         refused: why it did not come up at the last attempt.
+        at_rest: done when the arm has come to rest, for who waits to leave the active state.
+        arming: what happens before the arm moves.
+        allowed: what those on the graph may do.
     """
 
     def __init__(
@@ -78,11 +67,15 @@ class AdmittanceNode(ManagedNode):
         model: str | RobotModel | None = None,
         wrench: str = topics.WRIST_FT,
         sign: int = 1,
+        allowed: Allowed | None = None,
     ) -> None:
         """
         Args:
             config: the parameters, unless ROS gives others (`--ros-args -p name:=value`).
-            model, wrench, sign: see `Ros2Robot`.
+            model: see `Ros2Robot`.
+            wrench: see `Ros2Robot`.
+            sign: see `Ros2Robot`.
+            allowed: what those on the graph may do to it; default: the least.
         """
         super().__init__(topics.NODE)
         self.robot: Ros2Robot | None = None
@@ -92,16 +85,15 @@ class AdmittanceNode(ManagedNode):
         config = (config or Config()).replace(given_to(self))
         self._wrench, self._sign, fixed = wrench, sign, {}
         if wrench == topics.NETFT_PROC_PROBE:
-            config = config.replace(_COMPENSATED)
-            fixed = dict.fromkeys(_COMPENSATED, f"has been applied to {wrench} already")
+            config = config.replace(COMPENSATED)
+            fixed = dict.fromkeys(COMPENSATED, f"has been applied to {wrench} already")
         config.equilibrium_pose()
         self._model = wire.model_named(model, config) if isinstance(model, str) else model
         self.parameters = Parameters(self, config, self._changed, fixed)
         self._arm: RobotModel | None = None
         self._left: list[Ros2Robot] = []
-        self._equilibrium: np.ndarray | None = None
-        self._at_rest: Future | None = None
-        self._cycle, self._before, self._trying = -1, 0.0, False
+        self.at_rest: Future | None = None
+        self._trying = False
         # What the loop takes itself belongs to no executor, hence to a node of its own.
         self._io = wire.rclpy.create_node(
             f"_{self.get_name()}_io",
@@ -112,22 +104,27 @@ class AdmittanceNode(ManagedNode):
         )
         self._description = wire.Description(self._io, self.real(topics.ROBOT_DESCRIPTION))
         self._transforms = Transforms(self._io, self.real, self.get_logger())
-        self._monitor = Monitor(self, config.control_rate)
-        self._beside = Beside(self, self._io, self._transforms, self._monitor)
+        listened = (topics.ROBOT_DESCRIPTION, topics.JOINT_STATES, wrench)
+        self._hearing = Hearing(self, *map(self.real, listened))
+        self.monitor = Monitor(self, config.control_rate)
+        self.allowed = allowed or Allowed()
+        self.arming = Arming(self, self._io, self._transforms, self._description, self.allowed)
+        self.upkeep = Upkeep(self, self._io, self._transforms, self.monitor)
         services.offer(self)
 
     # --- what ROS calls ---
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        return self._attempt(self._configure)
+        return self._answer_to(self._configure)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        return self._attempt(self._activate)
+        return self._answer_to(self._activate)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self.stopped = ""
+        if self.allowed.reset:
+            self.stopped = ""
         if self.robot is not None and self.controller is not None:
-            self.robot.release()
+            self.arming.rest()
             if self.controller.mode == "stopped":  # one that only watches, and can be tared
                 self.controller = Controller(self.robot.model, self.parameters.config)
         return TransitionCallbackReturn.SUCCESS
@@ -148,22 +145,29 @@ class AdmittanceNode(ManagedNode):
         if not self.looping or self.controller is None:
             return None
         self.controller.deactivate()
-        self._at_rest = Future()
-        return self._at_rest
+        self.at_rest = Future()
+        return self.at_rest
 
     # --- what the process calls ---
 
-    def come_up(self, state: str, asked: list[int]) -> None:
-        """Serve until the node is configured. It configures itself, unless `state` is
-        'unconfigured'; then somebody else has to ask for it. Ends early if `asked`.
+    def come_up(self, state: str, asked: list[int], patience: float = math.inf) -> None:
+        """Serve until the node is configured, and, if `state` is 'active', has its first joint
+        state and wrench. It configures itself, unless `state` is 'unconfigured'; then somebody else
+        has to ask for it. Ends early if `asked`.
+
+        Raises:
+            RobotError: that took longer than `patience`, s.
+            Deaf: nothing is heard, though there is something to hear: make the node anew.
         """
-        while not asked and self.state == "unconfigured":
-            if state != "unconfigured":
-                self._try(self.trigger_configure)
-            end = time.monotonic() + _RETRY
-            while not asked and self.state == "unconfigured" and time.monotonic() < end:
-                self.spin(0.05)
-                self._beside.diagnose_each(1.0)
+        Driving(self).come_up(state, asked, patience)
+
+    def listen_well(self) -> None:
+        """While nothing has been heard yet: see that this is not for being deaf, or raise Deaf."""
+        heard = {self.real(topics.ROBOT_DESCRIPTION): bool(self._description.look())}
+        if (robot := self.robot) is not None:
+            heard[self.real(topics.JOINT_STATES)] = robot.joints.count > 0
+            heard[robot.wrench_topic] = robot.wrenches.count > 0
+        self._hearing.check(heard)
 
     def run(
         self,
@@ -171,6 +175,7 @@ class AdmittanceNode(ManagedNode):
         asked: list[int],
         *,
         state: str = "active",
+        keep_trying: bool = False,
         seconds: float | None = None,
         real_time: RealTime | None = None,
         tell: Callable[[str], None] | None = None,
@@ -180,21 +185,29 @@ class AdmittanceNode(ManagedNode):
         Args:
             board: of the configured robot.
             asked: grows when a signal comes, see `loop.signals`.
-            state: 'active' to go there as soon as nothing stands against it.
+            state: 'active' to go there.
+            keep_trying: try again each second, whoever is there by then, if that is refused.
             seconds: how long to go on from the first activation, s.
-            real_time, tell: see `loop.run`. It is asked for here, once, since that takes a third of
-                a second, which must not pass between the last look at the arm and the first tick.
+            real_time: see `loop.run`. It is asked for here, once, since that takes a third of a
+                second, which must not pass between the last look at the arm and the first tick.
+            tell: see `loop.run`.
 
-        Returns the summary of the last time that the loop ran.
+        Returns:
+            The summary of the last time that the loop ran.
+
+        Raises:
+            RobotError: something stands against going active, and nothing has moved.
         """
         self.board = board
+        self.arming.begin_guard(real_time.priority if real_time else 0)
         refused = prepare(real_time) if real_time else []
         try:
             if tell is not None:
                 for line in refused:
                     tell(line)
-            summary = self._serve(asked, state, seconds)
+            summary = Driving(self).serve(asked, state, seconds, keep_trying)
         finally:
+            self.arming.end_guard()
             if real_time:
                 restore()
         summary.refused = refused
@@ -203,7 +216,8 @@ class AdmittanceNode(ManagedNode):
     def close(self) -> None:
         """Leave the graph."""
         self._forget()
-        self._close_left()
+        self.close_left()
+        self._hearing.close()
         self._io.destroy_node()
         self.destroy_node()
 
@@ -225,29 +239,13 @@ class AdmittanceNode(ManagedNode):
             raise RobotError(f"{service}: the node is {self.state}; configure it first")
         return self.robot, self.controller
 
-    def obstacles(self) -> list[str]:
-        """What stands against moving the arm now."""
-        robot, _ = self.configured("activate")
-        self._transforms.look()
-        if problem := self._transforms.problem():
-            return [problem]
-        return activation.obstacles(robot, self.parameters.config)
-
     def change(self, changes: Mapping[str, Any]) -> None:
         """Put parameters in force, and show them."""
         self.parameters.follow(self._changed(changes))
 
-    def set_equilibrium(self) -> np.ndarray:
-        """Make the present pose the equilibrium, now and from then on; its position (3,), m."""
-        robot, controller = self.configured("set_equilibrium")
-        self._equilibrium = robot.model.fk(robot.look(0.0).q)
-        if self.looping:
-            controller.set_desired(self._equilibrium)
-        return self._equilibrium[:3, 3]
-
     # --- life cycle ---
 
-    def _attempt(self, do: Callable[[], list[str]]) -> TransitionCallbackReturn:
+    def _answer_to(self, do: Callable[[], list[str]]) -> TransitionCallbackReturn:
         try:
             reasons = do()
         except Exception as error:  # rclpy would say nothing
@@ -259,7 +257,7 @@ class AdmittanceNode(ManagedNode):
         success, failure = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
         return failure if reasons else success
 
-    def _try(self, transition: Callable[[], Any]) -> None:
+    def attempt(self, transition: Callable[[], Any]) -> None:
         """A transition, if it leads on from here; what stands against it is told once."""
         if self.state == {"trigger_configure": "unconfigured"}.get(transition.__name__, "inactive"):
             self._trying = True
@@ -295,103 +293,46 @@ class AdmittanceNode(ManagedNode):
             name=self.address,
         )
         self.robot.listen()
-        self.robot.between = self._beside
         return []
 
     def _activate(self) -> list[str]:
-        found = self.obstacles()
+        if self.stopped:
+            return [f"the arm was stopped: {self.stopped}; {self.how_to_go_on}"]
+        found = self.arming.obstacles()
         if not found:
             self.begin()
         return found
 
     def begin(self) -> None:
-        """A controller with all that was changed meanwhile, for the loop to activate."""
-        robot, _ = self.configured("activate")
-        config = self.parameters.config
-        if self._equilibrium is not None:
-            R = np.ascontiguousarray(self._equilibrium[:3, :3])
-            pose = {"position": self._equilibrium[:3, 3], "orientation": list(quaternion_of(R))}
-            config = config.replace({"equilibrium": pose})
-        self.controller = Controller(robot.model, config)
+        """Nothing stands against moving the arm: let the loop do so."""
+        self.controller = self.arming.begin()
         self.stopped = ""
-        self._beside.diagnose()  # the first time takes longer, and must not delay a tick
+        self.upkeep.diagnose()  # the first time takes longer, and must not delay a tick
+
+    @property
+    def how_to_go_on(self) -> str:
+        """What to do after a stop, in words."""
+        if self.allowed.reset:
+            return f"call {self.real(topics.RESET)}"
+        return "start this node again (with --remote-reset stops can be cleared from the graph)"
 
     def _forget(self) -> None:
         """Unconfigured again. The robot may be waiting at this moment, and is closed later."""
+        self.arming.rest()
         self._left += [] if self.robot is None else [self.robot]
         self.robot = self.controller = None
         self.refused = [""]
 
-    def _close_left(self) -> None:
+    def close_left(self) -> None:
         while self._left:
             self._left.pop().close()
 
-    # --- while it runs ---
-
-    def _serve(self, asked: list[int], state: str, seconds: float | None) -> loop.Summary:
-        summary, end, next_try = loop.Summary(), math.inf, 0.0
-        while not asked and self.state in STATES and time.monotonic() < end:
-            self._close_left()
-            if self.state == "active" and not self.stopped:
-                if seconds is not None:
-                    end = min(end, time.monotonic() + seconds)
-                left = end - time.monotonic()
-                summary = self._drive(None if end == math.inf else left)
-                asked += [0] * summary.asked
-            elif state == "active" and not self.stopped and time.monotonic() > next_try:
-                next_try = time.monotonic() + _RETRY
-                self._try(self.trigger_configure)
-                self._try(self.trigger_activate)
-                state = "inactive" if self.state == "active" else state
-            else:
-                self._idle()
-        return summary
-
-    def _drive(self, seconds: float | None) -> loop.Summary:
-        robot, controller = self.configured("run")
-        around: dict[str, Any] = {"board": self.board, "each": self._monitor}
-        self.looping = True
-        try:
-            summary = loop.run(robot, controller, seconds=seconds, looked=True, **around)
-        finally:
-            self.looping = False
-        if summary.faulted:
-            self.stopped = "; ".join(controller.status_words()) or "stopped"
-            self.get_logger().error(f"the arm was stopped: {self.stopped}")
-        if self._at_rest is not None:
-            self._at_rest.set_result(None)
-            self._at_rest = None
-            while self.state == "active":
-                self.spin(0.05)
-        elif not summary.faulted:
-            self.trigger_deactivate()
-        return summary
-
-    def _idle(self) -> None:
-        """One joint state, or a while, of being there. The tick runs, for taring and diagnostics,
-        and commands nothing.
-        """
-        if self.robot is None or self.controller is None or self.robot.missing():
-            if self.robot is not None:
-                self.robot.look(0.0)
-            self.spin(0.02)
-            self._beside.diagnose_each(1.0)
-            return
-        state = self.robot.wait()
-        now, controller = time.monotonic(), self.controller
-        if controller is None or state.cycle == self._cycle:  # cleaned up meanwhile, or silent
-            return
-        if self.board is not None:
-            self.board.take_params(controller.params)
-        dt = state.joint_time - self._before
-        self._cycle, self._before = state.cycle, state.joint_time
-        if controller.mode == "inactive":
-            controller.update(
-                state.q, state.wrench, dt, now - state.wrench_time, now - state.joint_time
-            )
+    # --- inside ---
 
     def _changed(self, changes: Mapping[str, Any]) -> Config:
         if self.board is None:
             return self.parameters.config.replace(changes, live=True)
-        self.board.set(changes)
+        change = self.board.set(changes)
+        if change.warning:
+            self.get_logger().warning(f"{', '.join(change.values)}: {change.warning}")
         return self.board.config()

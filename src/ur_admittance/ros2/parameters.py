@@ -7,6 +7,7 @@ in the configuration is the text "none" in ROS, which has no such value.
 from __future__ import annotations
 
 import json
+import traceback
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,8 +21,7 @@ from rcl_interfaces.msg import (
 )
 from rclpy.parameter import Parameter
 
-from ur_admittance.config import Config
-from ur_admittance.config_check import Field
+from ur_admittance.config import Config, Field
 from ur_admittance.errors import AdmittanceError, ConfigError
 
 NONE = "none"
@@ -78,6 +78,23 @@ def to_ros(value: Any) -> Any:
     if isinstance(value, Mapping):
         return json.dumps(value)
     return list(value) if isinstance(value, tuple) else value
+
+
+# What whoever publishes a compensated wrench has done already, and must not be done twice.
+COMPENSATED = {
+    "payload.mass": 0.0,
+    "payload.center_of_mass": (0.0,) * 3,
+    "payload.inertia": (0.0,) * 6,
+    "payload.force_bias": (0.0,) * 3,
+    "payload.torque_bias": (0.0,) * 3,
+    "payload.compensate_inertia": False,
+    "admittance.filter_cutoff_hz": None,
+    "admittance.filter_coefficient": 1.0,
+    "admittance.min_motion_threshold": None,
+    "admittance.deadband_force": 0.0,
+    "admittance.deadband_torque": 0.0,
+    "safety.frozen_samples": 0,
+}
 
 
 class Parameters:
@@ -162,6 +179,10 @@ class Parameters:
             except AdmittanceError as error:
                 words = getattr(error, "problems", None) or (str(error),)
                 return SetParametersResult(successful=False, reason="; ".join(words))
+            except Exception as error:  # the run goes on; whoever asked learns of it
+                self._node.get_logger().error(f"set_parameters: {traceback.format_exc()}")
+                reason = f"{type(error).__name__}: {error}"
+                return SetParametersResult(successful=False, reason=reason)
         return SetParametersResult(successful=True)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from std_srvs.srv import Trigger
 
 from ur_admittance.calibration.tare import tare
+from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
-from ur_admittance.ros2 import topics
+from ur_admittance.robots.ros2 import topics
+from ur_admittance.stops import reasons_of, told
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode
@@ -34,6 +37,9 @@ def _answered(node: AdmittanceNode, do: Callable[[AdmittanceNode], str]) -> Call
             response.message, response.success = do(node), True
         except AdmittanceError as error:
             response.message, response.success = str(error), False
+        except Exception as error:  # the run goes on; whoever asked learns of it
+            node.get_logger().error(f"a service failed: {traceback.format_exc()}")
+            response.message, response.success = f"{type(error).__name__}: {error}", False
         return response
 
     return answer
@@ -43,6 +49,11 @@ def _tare(node: AdmittanceNode) -> str:
     robot, controller = node.configured("tare")
     if robot.wrench_compensated:
         raise RobotError(f"tare: {robot.wrench_topic} is compensated already; tare its publisher")
+    if node.looping and not node.allowed.loosening:
+        raise RobotError(
+            "tare: not while the arm gives way; deactivate the node first, or start it with "
+            "--allow-loosening"
+        )
     changes = tare(controller)
     node.change(changes)
     force, torque = (", ".join(f"{x:.3f}" for x in six) for six in changes.values())
@@ -51,26 +62,43 @@ def _tare(node: AdmittanceNode) -> str:
 
 def _stop(node: AdmittanceNode) -> str:
     _, controller = node.configured("stop")
+    if node.stopped:
+        return f"the arm is stopped already: {node.stopped}"
     if not node.looping:
         raise RobotError(f"stop: nothing moves, the node is {node.state}")
-    controller.stop("asked for by the stop service")
+    if controller.mode == "stopped":
+        return f"the arm is braking already: {_why(controller)}"
+    controller.stop("asked for by the stop service; see that the arm may move again")
     return "the arm brakes to rest and stays there until reset"
 
 
 def _reset(node: AdmittanceNode) -> str:
-    node.configured("reset")
+    _, controller = node.configured("reset")
+    if node.looping and controller.mode == "stopped":
+        raise RobotError(
+            f"reset: the arm is still braking ({_why(controller)}); ask again when it is at rest"
+        )
     if not node.stopped:
-        raise RobotError(f"reset: nothing to reset, the node is {node.state}")
-    if obstacles := node.obstacles():
+        doing = "the arm gives way" if node.looping else f"the node is {node.state}"
+        raise RobotError(f"reset: nothing to reset, {doing}")
+    if not node.allowed.reset:
+        raise RobotError(f"reset: not allowed from the graph; {node.how_to_go_on}")
+    if node.state != "active":
+        raise RobotError(f"reset: the node is {node.state}; activate it")
+    if obstacles := node.arming.obstacles():
         raise RobotError(f"reset: {'; '.join(obstacles)}")
     node.begin()
     return "the arm gives way again"
+
+
+def _why(controller: Controller) -> str:
+    return told(reasons_of(controller.status_words()))
 
 
 def _set_equilibrium(node: AdmittanceNode) -> str:
     robot, _ = node.configured("set_equilibrium")
     if missing := robot.missing():
         raise RobotError(f"set_equilibrium: {missing}")
-    position = node.set_equilibrium()
+    position = node.arming.set_equilibrium()
     where = ", ".join(f"{1e3 * x:.1f}" for x in position)
     return f"the equilibrium is where the tool is now, at {where} mm, until this node ends"

@@ -22,9 +22,10 @@ from trajectory_msgs.msg import JointTrajectory
 from ur_admittance.errors import RobotError
 from ur_admittance.loop import signals
 from ur_admittance.realtime import Deadlines
-from ur_admittance.robots.base import State, six
+from ur_admittance.robots.base import State
+from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.sim import Hand, SimRobot
-from ur_admittance.ros2 import topics, wire
+from ur_admittance.validate import six
 
 NAME = "sim_arm"
 PUSH = "/sim/push"
@@ -36,14 +37,23 @@ _MOST_MADE_UP = 1.0  # s: after a longer pause the arm goes on from where it was
 
 @dataclass
 class Served:
-    """What a simulated arm did on the graph."""
+    """What a simulated arm did on the graph.
+
+    Attributes:
+        seconds: how long.
+        cycles: states published.
+        missed: cycles whose time had passed: the arm lived through them, unpublished.
+        commands: obeyed.
+        refused: commands that made no sense.
+        lost: messages that were sent to it and never arrived, as their senders count them.
+    """
 
     seconds: float = 0.0
     cycles: int = 0
-    missed: int = 0  # cycles whose time had passed: the arm lived through them, unpublished
-    commands: int = 0  # obeyed
-    refused: int = 0  # commands that made no sense
-    lost: int = 0  # messages that were sent to it and never arrived, as their senders count them
+    missed: int = 0
+    commands: int = 0
+    refused: int = 0
+    lost: int = 0
 
 
 class Pushes:

@@ -24,12 +24,16 @@ from ur_admittance.errors import AdmittanceError, ConfigError
 from ur_admittance.faults import words_of
 from ur_admittance.kernel import bits
 from ur_admittance.model import RobotModel
-from ur_admittance.ros2 import topics, wire
-from ur_admittance.ros2.readers import JointReader
+from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2.readers import JointReader
 
 NAME = "wrench_node"
 OUTPUTS = QoSProfile(depth=10)  # reliable: that serves subscribers of either kind
-_PATIENCE = 0.05  # s between two looks at the service while no samples come
+_PATIENCE = 0.05  # s between two looks at the service
+_LOOK = 0.002  # s between two looks at the samples, where none wakes it: so that their age is known
+_REPEAT, _MANY = 5.0, 100  # s between the same words, and how many different ones are remembered
+_PAUSE = 0.05  # s between two looks, beyond which this process could not run
+_GRACE = 0.02  # s after that, in which DDS may still hand over what waited meanwhile
 
 # With any of these nothing goes out: whoever listens sees the wrench grow old, and stops. A gap in
 # time is over when the tick sees it.
@@ -77,25 +81,37 @@ class WrenchNode:
             self._outputs.append((field, message, publisher))
         self._q, self._qd = np.full(6, np.nan), np.empty(6)
         self._joints_arrived, self._stamp = -np.inf, 0
-        self._begun = False
+        self._begun, self._started = False, 0.0
+        self._said: dict[str, float] = {}  # when, s
 
     def run(self, seconds: float | None, asked: list[int]) -> None:
         """Process samples until `seconds` have passed, or `asked` is no longer empty."""
         bell = wire.Bell(self._node, self._raw)
         end = np.inf if seconds is None else time.monotonic() + seconds
-        look = 0.0
+        look, self._started = 0.0, time.monotonic()
+        looked, paused, doubtful = self._started, self._started, -np.inf
         while not asked and time.monotonic() < end:
-            bell.wait(_PATIENCE)
+            bell.wait(_LOOK)
+            now = time.monotonic()
+            if now - looked > _PAUSE:
+                paused, doubtful = looked, now + _GRACE
+            looked = now
+            before = min(self._raw.emptied, paused) if now <= doubtful else self._raw.emptied
             for joints in self._joints.new():
                 if self._reader.read(joints, self._q, self._qd):
                     self._joints_arrived = self._joints.arrived
             for sample in self._raw.new():
-                self._process(sample)
+                self._process(sample, before)
             if time.monotonic() > look:
                 look = time.monotonic() + _PATIENCE
                 self._answer()
 
-    def _process(self, sample: Any) -> None:
+    def _process(self, sample: Any, before: float) -> None:
+        """
+        Args:
+            before: when it had not come yet, s on the monotonic clock. DDS cannot tell: while this
+                process is stopped, it receives nothing either, and some time after.
+        """
         stamp = sample.header.stamp.sec * 1_000_000_000 + sample.header.stamp.nanosec
         dt, self._stamp = 1e-9 * (stamp - self._stamp), stamp
         if not self._begun:
@@ -110,9 +126,12 @@ class WrenchNode:
         frame = sample.header.frame_id
         if frame not in ("", self._ft_frame):
             self._say(f"{topics.NETFT_RAW} is in {frame!r}, taken for ft_frame {self._ft_frame!r}")
-        age = time.monotonic() - self._joints_arrived
+        # What waited while this process could not run must not go out again as if it were new.
+        now = time.monotonic()
         wrench = np.array(wire.six_of_wrench(sample.wrench))
-        out = self.controller.update(self._q, wrench, dt, 0.0, age)
+        out = self.controller.update(
+            self._q, wrench, dt, now - max(before, self._started), now - self._joints_arrived
+        )
         unfit = int(out["status"]) & _UNFIT
         if unfit:
             self.dropped += 1
@@ -125,7 +144,14 @@ class WrenchNode:
         self.published += 1
 
     def _say(self, words: str) -> None:
-        self._node.get_logger().warning(words, throttle_duration_sec=5.0)
+        """Each thing at most once in 5 s."""
+        now = time.monotonic()
+        if now - self._said.get(words, -np.inf) < _REPEAT:
+            return
+        if len(self._said) > _MANY:
+            self._said.clear()
+        self._said[words] = now
+        self._node.get_logger().warning(words)
 
     def _answer(self) -> None:
         """Serve whoever has called, without an executor."""

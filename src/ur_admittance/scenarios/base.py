@@ -19,9 +19,9 @@ from ur_admittance.kernel import bits
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import State
-from ur_admittance.robots.mjcf import Scene, Tool
 from ur_admittance.robots.sim import Hand, SimRobot
-from ur_admittance.transforms import pose
+from ur_admittance.robots.sim.scene import Scene, Tool
+from ur_admittance.validate import pose
 
 STEERING = 0.02  # s between two desired poses, as from a planner
 NOISE = (0.2, 0.01)  # N and Nm, standard deviation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ur_admittance.robots.mjcf import Cylinder, Scene
+from ur_admittance.robots.sim.scene import Cylinder, Scene
 from ur_admittance.scenarios.base import (
     MASS,
     NOISE,

@@ -22,7 +22,8 @@ from ur_admittance.errors import RobotError
 
 MAGIC = b"\x89MCAP0\r\n"
 FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, METADATA = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0C
-_MESSAGE_INDEX, _CHUNK_INDEX, _STATISTICS, _METADATA_INDEX = 0x07, 0x08, 0x0B, 0x0D
+MESSAGE_INDEX = 0x07
+_CHUNK_INDEX, _STATISTICS, _METADATA_INDEX = 0x08, 0x0B, 0x0D
 
 _HEAD = np.dtype(
     [
@@ -43,14 +44,14 @@ def library() -> SimpleNamespace:
     """What is used of `mcap`: its records, the builder of their bytes, and the compressor."""
     try:
         import zstandard
-        from mcap import data_stream, records, stream_reader
+        from mcap import data_stream, exceptions, records
     except ImportError as error:
         raise RobotError(
             f"recording needs the MCAP library ({error}); install it with "
             'pip install "ur-admittance[record]"'
         ) from None
     return SimpleNamespace(
-        records=records, stream=data_stream, reader=stream_reader, zstd=zstandard
+        records=records, stream=data_stream, EndOfFile=exceptions.EndOfFile, zstd=zstandard
     )
 
 
@@ -206,7 +207,7 @@ class McapFile:
         for channel, entries in index.items():
             body = struct.pack("<HI", channel, 16 * len(entries))
             body += entries.astype("<u8").tobytes()
-            parts.append(struct.pack("<BQ", _MESSAGE_INDEX, len(body)) + body)
+            parts.append(struct.pack("<BQ", MESSAGE_INDEX, len(body)) + body)
             places[channel] = where
             where += len(parts[-1])
         entry = records.ChunkIndex(

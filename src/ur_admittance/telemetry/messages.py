@@ -7,6 +7,8 @@ for some numbers, and a batch of them is one NumPy array into which the numbers 
 from __future__ import annotations
 
 import functools
+import json
+import re
 import struct
 
 import numpy as np
@@ -239,6 +241,22 @@ def string_of(message: memoryview) -> str:
     """The text in a std_msgs/msg/String."""
     (size,) = struct.unpack_from("<I", message, 4)
     return bytes(message[8 : 7 + size]).decode()
+
+
+def parameters(generation: int, text: str) -> bytes:
+    """A std_msgs/msg/String with a configuration, YAML as the blackboard has it, on lines of its
+    own for each parameter.
+    """
+    if text.startswith("{"):  # JSON, as changes are sent: a hundred times quicker to take apart
+        values = json.loads(text).items()
+        text = "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in values) + "\n}"
+    return string(f"# generation {generation}\n{text}")
+
+
+def parameters_of(text: str) -> tuple[int, str]:
+    """The generation and the YAML in what `parameters` made."""
+    match = re.match(r"# generation (-?\d+)\n", text)
+    return (int(match[1]), text[match.end() :]) if match else (0, text)
 
 
 def diagnostics(stamp: int, robot: str, mode: int, status: int) -> bytes:

@@ -27,7 +27,7 @@ from ur_admittance.telemetry.mcap_file import library
 from ur_admittance.telemetry.recording import model_from_json, model_to_json, read
 from ur_admittance.telemetry.scribe import Scribe
 
-_POLL = 0.005  # s; much shorter than the time between two changes of parameters
+_POLL = 0.005  # s
 _START = 120.0  # s, for a writer that may have to compile something first
 _FINISH = 30.0  # s, for a slow disk
 _GRACE = 5.0  # s, after the end of the loop, for a summary to come
@@ -38,21 +38,28 @@ _GRACE = 5.0  # s, after the end of the loop, for a summary to come
 
 @dataclass(frozen=True)
 class Recorded:
-    """How a recording ended."""
+    """How a recording ended.
+
+    Attributes:
+        path: of the file.
+        written: ticks.
+        lost: ticks.
+        problem: in words; "" if there was none.
+    """
 
     path: Path
-    written: int  # ticks
-    lost: int  # ticks
-    problem: str  # "" if there was none
+    written: int
+    lost: int
+    problem: str
 
 
 class Recorder:
     """Records a robot's blackboard from its first tick on.
 
-    >>> with Blackboard.create("sim", 500.0, config, controller.params) as board:
-    ...     with Recorder("sim", "push.mcap", robot.model) as recorder:
-    ...         summary = loop.run(robot, controller, board=board)
-    ...         recorder.close({"ticks": summary.ticks})
+    with Blackboard.create("sim", 500.0, config, controller.params) as board:
+        with Recorder("sim", "push.mcap", robot.model) as recorder:
+            summary = loop.run(robot, controller, board=board)
+            recorder.close({"ticks": summary.ticks})
     """
 
     def __init__(self, robot: str, path: str | Path, model: RobotModel) -> None:

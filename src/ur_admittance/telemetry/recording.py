@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import io
 import json
-import re
-import struct
-from dataclasses import dataclass, field
+import mmap
+import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.lib import recfunctions
@@ -19,7 +18,9 @@ from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.kernel import layout
 from ur_admittance.model import Link, RobotModel
-from ur_admittance.telemetry import mcap_file, messages
+from ur_admittance.telemetry import messages
+from ur_admittance.telemetry.mcap_file import MAGIC
+from ur_admittance.telemetry.salvage import Found, salvage
 
 ABOUT, END = "ur_admittance", "ur_admittance_end"  # names of the metadata at both ends of a file
 
@@ -34,13 +35,19 @@ class Recording:
         rate: ticks a second, Hz.
         model: of the arm.
         config: at the first record.
-        changes: (generation of the parameters, configuration from there on), in order.
+        changes: (generation of the parameters, configuration of the records that name it), in the
+            order of the records; without those of `unknown`.
         records: outputs records, oldest first, as the loop published them.
         lost: ticks that were not recorded.
         finished: False if the file was cut off; then all its whole chunks were read.
+        damage: (first byte, bytes) of what cannot be read in the file.
+        damaged: ticks that were in there.
+        breaks: indices of records before which such ticks are missing.
         summary: what the recorder was given at the end.
         version: of the package that recorded.
         kernel: digest of the kernel that made the records.
+        unknown: generations that records name and whose parameters are not in the file. If the
+            first record's is one, `config` is the first that is known.
     """
 
     path: Path
@@ -55,10 +62,22 @@ class Recording:
     summary: dict[str, Any]
     version: str
     kernel: str
+    unknown: tuple[int, ...] = ()
+    damage: tuple[tuple[int, int], ...] = ()
+    damaged: int = 0
+    breaks: tuple[int, ...] = ()
+
+    def damage_words(self) -> str:
+        """What is damaged, and what that costs; "" if nothing is."""
+        if not self.damage:
+            return ""
+        where = ", ".join(f"{size} bytes at {start}" for start, size in self.damage[:3])
+        more = f" and {len(self.damage) - 3} more places" if len(self.damage) > 3 else ""
+        return f"damaged: {where}{more}; {self.damaged} ticks lost"
 
 
 def read(path: str | Path) -> Recording:
-    """Read a file that `Recorder` wrote.
+    """Read a file that `Recorder` wrote, as far as it is whole.
 
     Raises:
         RobotError: there is no such file, or it is something else.
@@ -66,12 +85,19 @@ def read(path: str | Path) -> Recording:
     path = Path(path)
     try:
         with path.open("rb") as file:
-            found = _read(file, path)
+            if os.fstat(file.fileno()).st_size == 0:
+                raise RobotError(f"{path}: not an MCAP file: it is empty")
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                known = data[: len(MAGIC)] == MAGIC
+                found = salvage(data)
     except OSError as error:
         raise RobotError(f"{path}: cannot be read: {error.strerror}") from None
     if ABOUT not in found.metadata:
+        if not known and not found.ticks:
+            raise RobotError(f"{path}: not an MCAP file")
         raise RobotError(
-            f"{path}: an MCAP file, but not one of ur-admittance's: it has no metadata {ABOUT!r}"
+            f"{path}: an MCAP file, but not one of ur-admittance's, or damaged where it says so: "
+            f"it has no whole metadata {ABOUT!r}"
         )
     try:
         return _recording(path, found)
@@ -81,30 +107,39 @@ def read(path: str | Path) -> Recording:
         ) from None
 
 
-def _recording(path: Path, found: _Found) -> Recording:
+def _recording(path: Path, found: Found) -> Recording:
     about, end = found.metadata[ABOUT], found.metadata.get(END, {})
+    order = np.array(found.sequence, np.int64)
+    breaks = np.flatnonzero(np.diff(order, prepend=-1) != 1)
+    written = int(end["written"]) if end else int(order.max(initial=-1)) + 1
     kind = np.dtype((np.record, ast.literal_eval(about["outputs"])))
     records = np.frombuffer(found.ticks, kind)
     if kind != layout.OUTPUTS:  # of another version: what it does not have is zero
         records = recfunctions.require_fields(records, layout.OUTPUTS)
-    known = [_generation(text) for text in found.parameters]
+    texts = dict(map(messages.parameters_of, found.parameters))
+    named = list(dict.fromkeys(records["inputs"]["generation"].tolist()))
+    known = [(g, _config(texts[g])) for g in named if g in texts]
+    unknown = tuple(g for g in named if g not in texts)
     if not known:
-        known = [(0, Config.loads(about["config"], str(path)))]
-    first = int(records["inputs"]["generation"][0]) if len(records) else 0
-    before = [config for generation, config in known if generation <= first]
+        known = [(named[0] if named else 0, Config.loads(about["config"], str(path)))]
+    first = unknown[:1] != tuple(named[:1])
     return Recording(
         path=path,
         robot=about["robot"],
         rate=float(about["rate"]),
         model=model_from_json(about["model"]),
-        config=before[-1] if before else known[0][1],
-        changes=tuple((generation, config) for generation, config in known if generation > first),
+        config=known[0][1],
+        changes=tuple(known[1:] if first else known),
         records=records,
         lost=int(end["lost"]) if end else missing(records),
         finished=found.finished,
         summary=json.loads(end["summary"]) if end else {},
         version=about["version"],
         kernel=about["kernel"],
+        unknown=unknown,
+        damage=tuple(found.damage),
+        damaged=written - len(records),
+        breaks=tuple(breaks.tolist()),
     )
 
 
@@ -114,70 +149,11 @@ def missing(records: np.ndarray) -> int:
     return int((steps[steps > 1] - 1).sum())
 
 
-def _generation(text: str) -> tuple[int, Config]:
-    """A message of /parameters: a comment with the generation, then YAML."""
-    match = re.match(r"# generation (\d+)\n", text)
-    return int(match[1]) if match else 0, Config.loads(text, messages.PARAMETERS)
-
-
-# --- the file ---
-
-
-@dataclass
-class _Found:
-    """What is in a file."""
-
-    metadata: dict[str, dict[str, str]] = field(default_factory=dict)
-    channels: dict[int, str] = field(default_factory=dict)
-    ticks: bytearray = field(default_factory=bytearray)
-    parameters: list[str] = field(default_factory=list)
-    finished: bool = False
-
-
-def _read(file: BinaryIO, path: Path) -> _Found:
-    """Everything from the start to the end, or to where the file was cut off."""
-    mcap, found = mcap_file.library(), _Found()
-    if file.read(len(mcap_file.MAGIC)) != mcap_file.MAGIC:
-        raise RobotError(f"{path}: not an MCAP file")
-    size = path.stat().st_size
-    while len(head := file.read(9)) == 9:
-        opcode, length = struct.unpack("<BQ", head)
-        if length > size - file.tell():
-            break
-        body = file.read(length)
-        if opcode != mcap_file.CHUNK:
-            _take(found, mcap, memoryview(head + body))
-            continue
-        chunk = mcap.records.Chunk.read(mcap.stream.ReadDataStream(io.BytesIO(body)))
-        try:
-            stream, inside = mcap.reader.get_chunk_data_stream(chunk, validate_crc=True)
-        except (ValueError, RuntimeError, mcap.zstd.ZstdError):  # damaged, and so what follows
-            break
-        _take(found, mcap, memoryview(stream.read(inside)))
-    return found
-
-
-def _take(found: _Found, mcap: Any, data: memoryview) -> None:
-    """Keep what matters of some records. Most are messages of other topics: those cost little."""
-    where, unpack = 0, struct.Struct("<BQH").unpack_from
-    while where + 11 <= len(data):
-        opcode, length, number = unpack(data, where)
-        start, where = where + 9, where + 9 + length
-        if opcode == mcap_file.MESSAGE:
-            topic = found.channels.get(number)
-            if topic == messages.TICK:
-                found.ticks += messages.raw_of(data[start + 22 : where])
-            elif topic == messages.PARAMETERS:
-                found.parameters.append(messages.string_of(data[start + 22 : where]))
-        elif opcode in (mcap_file.CHANNEL, mcap_file.METADATA):
-            stream = mcap.stream.ReadDataStream(io.BytesIO(data[start:where]))
-            if opcode == mcap_file.CHANNEL:
-                found.channels[number] = mcap.records.Channel.read(stream).topic
-            else:
-                metadata = mcap.records.Metadata.read(stream)
-                found.metadata[metadata.name] = metadata.metadata
-        elif opcode == mcap_file.FOOTER:
-            found.finished = True
+def _config(text: str) -> Config:
+    """A configuration as a message of /parameters has it."""
+    if text.startswith("{"):
+        return Config.from_dict(json.loads(text))
+    return Config.loads(text, messages.PARAMETERS)
 
 
 # --- the model ---

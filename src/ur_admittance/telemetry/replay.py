@@ -1,7 +1,8 @@
 """A recorded run done again: the recorded inputs through the tick, and its outputs compared.
 
 The same configuration gives the same outputs, bit for bit. Another one shows what it would have
-commanded to an arm that moved as the recorded one did.
+commanded to an arm that moved as the recorded one did: in open loop, since the recorded joints and
+forces do not answer the other commands.
 """
 
 from __future__ import annotations
@@ -16,10 +17,17 @@ from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import source_digest
-from ur_admittance.packing import pack
+from ur_admittance.packing import repack
 from ur_admittance.telemetry.recording import Recording, missing
 
+APART = 0.01  # m between what was commanded and what would have been: from there on, another run
+
 _PROGRESS = 1000  # ticks
+_OPEN_LOOP = (
+    "the recorded joints and forces do not answer the other commands: right is how the law answers "
+    "a push from rest, not where the arm would have gone; that it does not follow is no reason to "
+    "stop here"
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,8 @@ class Replayed:
         first_difference: index of the first record that differs; None if none does.
         fields: which fields differ there.
         notes: what limits the replay, in words.
+        apart: with another configuration, index of the first record whose commanded pose is 10 mm
+            from the recorded one; None if none is.
     """
 
     records: np.ndarray
@@ -42,6 +52,7 @@ class Replayed:
     first_difference: int | None
     fields: tuple[str, ...]
     notes: tuple[str, ...]
+    apart: int | None = None
 
 
 def replay(
@@ -53,7 +64,8 @@ def replay(
 
     Args:
         recording: see `recording.read`.
-        config: instead of the recorded one; nothing is compared then.
+        config: instead of the recorded one; nothing is compared then, and an arm that does not
+            follow is no reason to stop: the recorded one cannot.
         progress: called now and then with the number of ticks done, and of all.
 
     Raises:
@@ -66,6 +78,8 @@ def replay(
     # Goals are among the inputs, so the file of an equilibrium is not needed to do it again.
     start = (config or recording.config).replace({"equilibrium": None})
     controller = Controller(recording.model, start)
+    if config is not None:
+        controller.params["tracking_timeout"] = np.inf
     records = _unknown(recorded)
     running = None
     for k in range(len(recorded)):
@@ -74,9 +88,12 @@ def replay(
         if not usable[k]:
             continue
         if config is None and generations[k] != running:
-            running = generations[k]
-            controller.params[:] = pack(known[int(running)], recording.model)
+            running = int(generations[k])
+            before, now = controller.config.flat(), known[running].flat()
+            changed = [name for name in now if before[name] != now[name]]
+            repack(controller.params, known[running], recording.model, changed)
             controller.params["generation"] = running
+            controller.config = known[running]
         records[k] = controller.repeat(recorded[k])
         records["timing"][k] = recorded["timing"][k]
     if progress is not None:
@@ -92,17 +109,16 @@ def replay(
         first_difference=first,
         fields=() if first is None else _differing(recorded[first], records[first]),
         notes=notes,
+        apart=None if config is None else _apart(recorded, records),
     )
 
 
 def _configs(recording: Recording) -> dict[int, Config]:
-    """The configuration of each generation of the parameters, as far as it is known."""
+    """The configuration of each generation of the parameters that is known."""
     known = dict(recording.changes)
-    # The first one known may have come after the first record, to a recorder that came late.
-    late = bool(recording.changes) and recording.changes[0][1] == recording.config
-    if len(recording.records) and not late:
-        known[int(recording.records["inputs"]["generation"][0])] = recording.config
-    return known
+    for first in recording.records["inputs"]["generation"][:1].tolist():
+        known.setdefault(first, recording.config)
+    return {g: config for g, config in known.items() if g not in recording.unknown}
 
 
 def _usable(
@@ -115,6 +131,8 @@ def _usable(
     """
     records, notes = recording.records, []
     here = source_digest()
+    if config is not None:
+        notes.append(_OPEN_LOOP)
     if config is not None and recording.changes:
         notes.append("parameters were changed during the run; those changes are left out")
     if recording.kernel != here and config is None:
@@ -122,11 +140,15 @@ def _usable(
             f"recorded by version {recording.version} (kernel {recording.kernel}), replayed by "
             f"{__version__} (kernel {here}): differences may come from that"
         )
+    if recording.damage:
+        notes.append(recording.damage_words())
     if not recording.finished:
         notes.append("the recording was cut off; its whole chunks are replayed")
     order = np.arange(len(records))
     activated = records["tick"] == 1
     broken = ~activated & (np.diff(records["tick"], prepend=0) != 1)
+    broken[list(recording.breaks)] = True
+    broken &= ~activated
     if broken.any() and broken[0]:
         notes.append("the recording starts in the middle of a run; skipped to the next activation")
     gaps = int(broken[1:].sum())
@@ -137,16 +159,25 @@ def _usable(
         )
     if config is None:
         strange = ~np.isin(records["inputs"]["generation"], list(known))
-        if strange.any():
-            notes.append(
-                f"the parameters of {int(strange.sum())} ticks are not in the recording (they "
-                "changed again at once, or in the control process itself); skipped to the next "
-                "activation after them"
-            )
+        notes += _strange(records[strange])
         broken |= strange
     last_activation = np.maximum.accumulate(np.where(activated, order, -1))
     last_break = np.maximum.accumulate(np.where(broken, order, -1))
     return last_activation > last_break, tuple(notes)
+
+
+def _strange(records: np.ndarray) -> list[str]:
+    """Why the parameters of these records are not in the recording."""
+    own = records["inputs"]["generation"] < 0
+    return [
+        f"the parameters of {len(some)} ticks, the first of them tick {some['tick'][0]}, are not "
+        f"in the recording: {why}; skipped to the next activation after them"
+        for some, why in (
+            (records[own], "Controller.set changed them inside the control process"),
+            (records[~own], "too many changes came before the recorder looked, or it came late"),
+        )
+        if len(some)
+    ]
 
 
 def _unknown(recorded: np.ndarray) -> np.ndarray:
@@ -154,6 +185,12 @@ def _unknown(recorded: np.ndarray) -> np.ndarray:
     for name in ("tick", "time", "inputs", "timing"):
         records[name] = recorded[name]
     return records
+
+
+def _apart(recorded: np.ndarray, records: np.ndarray) -> int | None:
+    """The first record whose commanded pose is too far from the recorded one."""
+    gap = np.linalg.norm(records["X_WC"][:, :3, 3] - recorded["X_WC"][:, :3, 3], axis=1)
+    return int(np.argmax(gap > APART)) if (gap > APART).any() else None
 
 
 def _words(records: np.ndarray) -> np.ndarray:

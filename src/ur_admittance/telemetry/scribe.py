@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ur_admittance._version import __version__
-from ur_admittance.blackboard import Reader
 from ur_admittance.config import Config
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import source_digest
@@ -19,73 +19,30 @@ from ur_admittance.model import RobotModel
 from ur_admittance.telemetry import messages
 from ur_admittance.telemetry.mcap_file import Extra, McapFile
 from ur_admittance.telemetry.recording import ABOUT, END, model_to_json
+from ur_admittance.telemetry.salvage import sealed
 
 _CHUNK = 1.0  # s of ticks, at most: what is lost if the process is killed
 _SAME_CLOCK = 60.0  # s; a robot's clock further from the monotonic one is another clock
 
 
-class Changes:
-    """Finds out which configuration belongs to which generation of the records.
+class Source(Protocol):
+    """Where records come from: a blackboard's `Reader`, or records that were kept."""
 
-    The blackboard counts the changes that were sent, a record the changes that the loop has taken,
-    of which several may have been sent. Who sees only now and then must not confuse the two: a
-    configuration belongs to a record if the loop had taken it before the record came, and nothing
-    else was sent until after.
-    """
+    robot: str
+    rate: float
 
-    def __init__(self, reader: Reader) -> None:
-        self.found: list[tuple[int, str]] = []  # generation, YAML; taken away by who writes them
-        self._reader = reader
-        self._texts: dict[int, str] = {}  # by count of changes sent
-        self._known: tuple[int, int] | None = None  # generation and count of the last one found
-        self._settled: tuple[int, int] | None = None  # count, and index of records from then on
-        self._newest = 0  # generation
-        self.look(np.empty(0, layout.OUTPUTS), 0)
-        if self._settled is not None and self._settled[1] == 0:
-            self._assign(0, self._settled[0])
-
-    def look(self, records: np.ndarray, index: int) -> None:
-        """After each reading: the new records, and the index of the next one."""
-        count, _, text = self._reader.parameters()
-        self._texts[count] = text
-        if len(records):
-            self._newest = int(records["inputs"]["generation"][-1])
-            if self._settled is not None and count == self._settled[0] and index > self._settled[1]:
-                self._assign(self._newest, count)
-        settled = not self._reader.pending
-        self._settled = (count, self._reader.index) if settled else None
-
-    def finish(self) -> None:
-        """At the end: the last changes, if they are certain without another look."""
-        if self._known is not None:
-            self._assign_each(*self._known, self._newest - self._known[0])
-
-    def _assign(self, generation: int, count: int) -> None:
-        if self._known is not None:
-            before, counted = self._known
-            if generation <= before:
-                return
-            if generation - before == count - counted:
-                self._assign_each(before, counted, count - counted)
-        if self._known is None or self._known[0] != generation:
-            self.found.append((generation, self._texts[count]))
-        self._known = generation, count
-        self._texts = {c: text for c, text in self._texts.items() if c >= count}
-
-    def _assign_each(self, generation: int, count: int, steps: int) -> None:
-        """As many changes were taken as were sent: each was taken alone."""
-        texts = [self._texts.get(count + step) for step in range(1, steps + 1)]
-        if max(self._texts) == count + steps and None not in texts:
-            self.found += [(generation + k, text) for k, text in enumerate(texts, 1) if text]
-            self._known = generation + steps, count + steps
+    def config(self) -> Config: ...
+    def since(self, index: int) -> tuple[np.ndarray, int, int]: ...
+    def text_of(self, generation: int) -> str | None: ...
 
 
 class Scribe:
     """Takes records from a blackboard and writes them, as long as the disk lets it."""
 
-    def __init__(self, reader: Reader, path: Path, model: RobotModel) -> None:
-        self._reader = reader
-        self._changes = Changes(reader)
+    def __init__(self, reader: Source, path: Path, model: RobotModel) -> None:
+        self._reader, self._path = reader, path
+        self._texts: dict[int, str] = {}  # of generations to write, and the last
+        self._forgotten: list[int] = []  # generations asked for too late
         self._index = self.written = self.lost = 0
         self.problem = ""
         self._waiting: list[np.ndarray] = []
@@ -97,17 +54,18 @@ class Scribe:
         self._encoder = messages.Encoder(model, config)
         self._file = McapFile(path, f"ur-admittance {__version__}")
         try:
-            self._file.add_metadata(ABOUT, self._about(model, config))
             self._channels = {
                 topic: self._file.add_channel(topic, kind, messages.definition(kind))
                 for topic, kind in messages.TOPICS.items()
             }
+            self._about = self._what_it_is(model, config)
+            self._file.add_metadata(ABOUT, self._about)
         except OSError:
             path.unlink()
             raise
 
-    def _about(self, model: RobotModel, config: Config) -> dict[str, str]:
-        return {
+    def _what_it_is(self, model: RobotModel, config: Config) -> dict[str, str]:
+        values = {
             "version": __version__,
             "kernel": source_digest(),
             "robot": self._reader.robot,
@@ -117,14 +75,16 @@ class Scribe:
             "outputs": repr(layout.OUTPUTS.descr),
             "how to read": "the data of a /tick message is one record of numpy.dtype(outputs), "
             "outputs being a Python literal",
+            "channels": json.dumps(self._channels),
         }
+        return sealed(values)
 
     def poll(self) -> int:
         """Take what is new; returns how many records."""
         records, self._index, missed = self._reader.since(self._index)
         self.lost += missed
-        self._changes.look(records, self._index)
         if len(records):
+            self._learn(records["inputs"]["generation"])
             self._waiting.append(records)
         waiting = sum(map(len, self._waiting))
         if waiting >= self._chunk or time.monotonic() - self._flushed > _CHUNK:
@@ -133,15 +93,18 @@ class Scribe:
 
     def finish(self, summary: Mapping[str, Any], problem: str = "") -> None:
         """Write what is left, and the end of the file."""
-        self._changes.finish()
         self._flush()
         self.problem = self.problem or problem
-        end = {"lost": str(self.lost), "problem": self.problem, "summary": json.dumps(summary)}
+        end = {
+            "written": str(self.written),
+            "lost": str(self.lost),
+            "lost_parameters": json.dumps(self._forgotten),
+            "problem": self.problem,
+            "summary": json.dumps(summary),
+        }
         try:
-            if self._changes.found and self.written:
-                now = np.array([self._stamp])
-                self._file.add_batch(self.written, now, {}, self._parameters(np.zeros(1)))
-            self._file.add_metadata(END, end)
+            self._file.add_metadata(END, sealed(end))
+            self._file.add_metadata(ABOUT, self._about)  # again, should the start be damaged
             self._file.finish()
         except OSError as error:
             self._give_up(error)
@@ -181,13 +144,29 @@ class Scribe:
         self._stamp = int(stamps[-1])
         return stamps
 
+    def _learn(self, generations: np.ndarray) -> None:
+        """Ask for the configuration of every generation that new records name, as long as the
+        blackboard has it.
+        """
+        for generation in np.unique(generations).tolist():
+            if generation in self._texts or generation in self._forgotten:
+                continue
+            text = self._reader.text_of(generation)
+            if text is None:
+                self._forgotten.append(generation)
+            else:
+                self._texts[generation] = text
+
     def _parameters(self, generations: np.ndarray) -> list[Extra]:
-        extras = []
-        for generation, text in self._changes.found:
-            data = messages.string(f"# generation {generation}\n{text}")
-            first = int(np.argmax(generations >= generation))
-            extras.append((first, self._channels[messages.PARAMETERS], data))
-        self._changes.found.clear()
+        """Where they change, and at the start of every chunk, which so can be read alone."""
+        changed = np.diff(generations, prepend=generations[0] - 1) != 0
+        extras, channel = [], self._channels[messages.PARAMETERS]
+        for k in np.flatnonzero(changed).tolist():
+            generation = int(generations[k])
+            if generation in self._texts:
+                text = messages.parameters(generation, self._texts[generation])
+                extras.append((k, channel, text))
+        self._texts = {g: text for g, text in self._texts.items() if g >= generations[-1]}
         return extras
 
     def _status(self, records: np.ndarray, stamps: np.ndarray) -> list[Extra]:
@@ -202,4 +181,9 @@ class Scribe:
         ]
 
     def _give_up(self, error: OSError) -> None:
-        self.problem = self.problem or f"{error.strerror}, after {self.written} ticks"
+        """Say it now, on the terminal of the run, and again at its end."""
+        if not self.problem:
+            self.problem = f"{error.strerror}, after {self.written} ticks"
+            ending = "nothing more is recorded, the run goes on"
+            sys.stderr.write(f"\nwarning: {self._path}: {self.problem}; {ending}\n")
+            sys.stderr.flush()

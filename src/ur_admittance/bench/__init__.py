@@ -1,0 +1,1 @@
+"""What this machine makes of the control loop: `ur-admittance bench --loop`."""

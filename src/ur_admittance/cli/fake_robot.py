@@ -1,0 +1,169 @@
+"""`fake-robot`: a UR controller on this machine, for clients that have no robot at hand."""
+
+from __future__ import annotations
+
+import gc
+import json
+import signal
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ur_admittance.cli.attend import to_and_fro
+from ur_admittance.cli.common import AsJson, explained
+from ur_admittance.errors import ConfigError
+from ur_admittance.realtime import RealTime, prepare, restore
+
+
+@explained()
+def fake_robot(
+    model: Annotated[str, typer.Option(help="Which arm: ur3e to ur30.")] = "ur5e",
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address to listen on. Nobody beyond this machine can connect unless told so: "
+            "whoever can connect can run scripts."
+        ),
+    ] = "127.0.0.1",
+    ports: Annotated[
+        int, typer.Option(help="Added to the ports of a real controller.", metavar="OFFSET")
+    ] = 0,
+    free_ports: Annotated[
+        bool, typer.Option("--free-ports", help="Any ports that are free; it says which.")
+    ] = False,
+    scene: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What stands around: table=Z or wall=X, at that height or distance [m]. May be "
+            "repeated; the arm then holds a ball of 2 cm radius.",
+        ),
+    ] = None,
+    push: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(
+            help="Push the flange with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
+            "back, 1 s rest, and so on."
+        ),
+    ] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Break something: WHERE:WHAT[=VALUE][@SECONDS], such as rtde:drop=0.01 or "
+            "sensor:freeze@10. May be repeated. `--fault help` lists all.",
+        ),
+    ] = None,
+    program: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A script that the dashboard can load by the file's name. May be repeated."
+        ),
+    ] = None,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Start in this state: off, idle, local, reduced, safeguard-stop, protective-stop, "
+            "emergency-stop or violation. May be repeated; else powered, brakes released and in "
+            "remote control.",
+        ),
+    ] = None,
+    fieldbus: Annotated[
+        bool, typer.Option("--fieldbus", help="A field bus is in use and has the lower registers.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise and the faults.")] = 0,
+    priority: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=99,
+            help="Real-time priority, 1 to 99: as punctual as a controller with a computer of its "
+            "own; 0 asks for none.",
+        ),
+    ] = 0,
+    seconds: Annotated[
+        float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a fake UR controller (PolyScope 5) with a simulated arm.
+
+    It has the controller's interfaces (primary 30001, secondary 30002, real-time 30003, RTDE 30004,
+    dashboard 29999) and executes the URScript that clients send, in cycles of 2 ms. Port 29997 is
+    its own: JSON lines to pull the emergency stop, push the arm or break the wire. It listens on
+    127.0.0.1 unless told otherwise.
+    """
+    from ur_admittance.fake_robot.faults import PLACES
+
+    if fault and "help" in fault:
+        for place, known in PLACES.items():
+            for what, meaning in known.items():
+                typer.echo(f"{place}:{what}{f'=...  {meaning}' if meaning else ''}")
+        return
+    if seconds is not None and not seconds >= 0:
+        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+
+    from ur_admittance.fake_robot.server import LOOPBACK, Controller
+
+    controller = Controller(
+        model,
+        host=host,
+        ports=None if free_ports else ports,
+        faults=fault or (),
+        programs={path.name: path.read_text("utf-8") for path in program or ()},
+        fieldbus=fieldbus,
+        states=state or (),
+        own_reader=True,
+        seed=seed,
+        hand=None if push is None else to_and_fro(push),
+        **_surroundings(scene or []),
+    )
+    asked: list[int] = []
+    before = {
+        number: signal.signal(number, lambda got, _frame: asked.append(got))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        if as_json:
+            typer.echo(json.dumps({"host": host, "ports": controller.ports}))
+        else:
+            listed = ", ".join(f"{name} {port}" for name, port in controller.ports.items())
+            reach = (
+                "nobody beyond this machine can connect"
+                if host.startswith("127.") or host == "localhost"
+                else f"anybody who reaches {host} can run scripts; {LOOPBACK} would be this machine"
+            )
+            typer.echo(f"{model} at {host}: {listed}\n{reach}; Ctrl-C ends it")
+        if priority:
+            for line in prepare(RealTime(priority, lock_memory=False)):
+                typer.echo(f"warning: {line}", err=True)
+            gc.enable()  # a program may run for days
+        machine = controller.machine
+        controller.run(lambda: not asked and (seconds is None or machine.time < seconds))
+    finally:
+        controller.close()
+        if priority:
+            restore()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if not as_json:
+        missed = f"; {controller.missed} cycles were given up" if controller.missed else ""
+        typer.echo(f"{machine.time:.1f} s, {machine.cycle} cycles{missed}")
+
+
+def _surroundings(names: list[str]) -> dict[str, Any]:
+    """What stands around the arm, and what it holds to touch it with."""
+    if not names:
+        return {}
+    from ur_admittance.robots.sim.scene import Scene, Tool, table, wall
+
+    bodies = []
+    for name in names:
+        kind, _, number = name.partition("=")
+        try:
+            metres = float(number)
+        except ValueError:
+            metres = float("nan")
+        if kind not in ("table", "wall") or not -3.0 <= metres <= 3.0:
+            raise ConfigError(f"--scene {name!r}: must be table=Z or wall=X, -3 to 3 m")
+        bodies.append(table(metres) if kind == "table" else wall(metres))
+    return {"scene": Scene(tuple(bodies)), "tool": Tool()}

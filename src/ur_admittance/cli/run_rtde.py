@@ -1,0 +1,220 @@
+"""`run --robot rtde://HOST`: a UR controller without ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ur_admittance.cli.attend import Wanted, attend, claimed, moved
+from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, agreed, permit
+from ur_admittance.config import Config
+from ur_admittance.errors import ConfigError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ur_admittance.blackboard import Blackboard
+    from ur_admittance.robots.base import State
+    from ur_admittance.robots.rtde.robot import RtdeRobot
+    from ur_admittance.run_summary import Summary
+    from ur_admittance.telemetry.recorder import Recorded
+
+FROZEN = 25  # equal samples after which a real sensor counts as frozen
+Pose = tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class RtdeRun:
+    """See `options`."""
+
+    model: str
+    serial: str
+    calibration: str
+    tcp: Pose | None
+    wrench: str
+    sensor_pose: Pose | None
+    average: bool
+    registers: int
+    urcap: int | None
+    reset: bool
+    zero: bool
+    allow_travel: bool
+    allow_loosening: bool
+    allow_outside: bool
+
+    def robot(self, url: str, config: Config, *, watch: bool = False) -> RtdeRobot:
+        """The robot, not yet connected."""
+        from ur_admittance.robots.rtde.address import address_of
+        from ur_admittance.robots.rtde.inspection import Expected
+        from ur_admittance.robots.rtde.robot import RtdeRobot
+
+        host, ports = address_of(url)
+        return RtdeRobot(
+            host,
+            ports=ports,
+            config=config,
+            expected=Expected(self.model, self.serial, self.calibration, self.tcp),
+            registers=self.registers,
+            compensated=self.wrench == "compensated",
+            sensor=self._sensor(),
+            urcap=self.urcap,
+            watch=watch,
+            permit=self._permit,
+            tell=lambda line: typer.echo(line, err=True),
+        )
+
+    def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
+        from ur_admittance import loop
+        from ur_admittance.approach import Approach, travel_of, without_equilibrium
+        from ur_admittance.controller import Controller
+
+        config = for_hardware(wanted.given_config)
+        robot = self.robot(wanted.robot, config)
+        with claimed(robot.name), robot as arm:
+            if wanted.view:
+                typer.echo(f"{arm.name}: {arm.found.words}", err=True)
+            if self.zero:
+                arm.zero()
+            if travel := travel_of(arm.model, config, arm.look().q):
+                permit(travel, allowed=self.allow_travel)
+                config = without_equilibrium(config)
+            controller = Controller(arm.model, config.replace({"control_rate": arm.rate}))
+            approach = Approach(controller, travel) if travel else None
+
+            def each(state: State, out: np.record) -> None:
+                if approach is not None:
+                    approach()
+
+            def drive(board: Blackboard) -> Summary:
+                board.tighten_only = not self.allow_loosening
+                summary = loop.run(
+                    arm,
+                    controller,
+                    seconds=wanted.seconds,
+                    board=board,
+                    real_time=wanted.real_time,
+                    each=each if approach else None,
+                    tell=wanted.tell,
+                    begun=wanted.begun(arm.name),
+                    outside=self.allow_outside,
+                )
+                return moved(summary)
+
+            return attend(arm, controller, drive, record=wanted.record, view=wanted.view)
+
+    def _sensor(self) -> Any:
+        if not self.wrench.startswith("netft://"):
+            return None
+        import numpy as np
+
+        from ur_admittance.robots.rtde.primary import pose_of
+        from ur_admittance.sensors.netft import NetFt
+
+        X_ES = None if self.sensor_pose is None else pose_of(np.array(self.sensor_pose))
+        return NetFt(self.wrench.removeprefix("netft://"), X_ES=X_ES, average=self.average)
+
+    def _permit(self, words: str) -> bool:
+        if self.reset:
+            return True
+        typer.echo(words, err=True)
+        return agreed("Have you looked at the arm, and may it start?")
+
+
+def for_hardware(config: Config) -> Config:
+    """With a watch on samples that never change, unless the file says otherwise: real sensors have
+    noise, a dead one has none.
+    """
+    given = "frozen_samples" in config.safety.model_fields_set
+    return config if given else config.replace({"safety.frozen_samples": FROZEN})
+
+
+def options(
+    model: Annotated[
+        str, typer.Option(help="The arm it must be, say ur5e; also where it cannot be read.")
+    ] = "",
+    serial: Annotated[str, typer.Option(help="The serial number it must have.")] = "",
+    calibration: Annotated[
+        str, typer.Option(help="The kinematic calibration it must have, as a refusal prints it.")
+    ] = "",
+    tcp: Annotated[
+        Pose | None,
+        typer.Option(help="The TCP that must be set: x y z [m], rotation vector [rad]."),
+    ] = None,
+    wrench: Annotated[
+        str,
+        typer.Option(
+            help="robot: its own sensor, raw where there is one; compensated: less its payload; "
+            "netft://HOST: an ATI Net F/T, or an OnRobot HEX."
+        ),
+    ] = "robot",
+    sensor_pose: Annotated[
+        Pose | None,
+        typer.Option(
+            help="Where that sensor sits: x y z [m], rotation vector [rad] in the flange; else "
+            "at the flange."
+        ),
+    ] = None,
+    average: Annotated[
+        bool,
+        typer.Option(
+            "--average", help="Of its samples between two ticks, the mean; else the newest."
+        ),
+    ] = False,
+    registers: Annotated[
+        int,
+        typer.Option(help="First of six general purpose registers of each kind, 0 to 42."),
+    ] = 24,
+    urcap: Annotated[
+        bool,
+        typer.Option(
+            "--urcap",
+            help="Wait for the External Control program on the pendant, instead of sending ours "
+            "in remote control.",
+        ),
+    ] = False,
+    urcap_port: Annotated[int, typer.Option(help="On which External Control asks.")] = 50002,
+    reset: Annotated[
+        bool,
+        typer.Option(
+            "--reset",
+            help="You have looked at the arm: start although the last program on it had to end by "
+            "itself. Else this asks on the terminal.",
+        ),
+    ] = False,
+    zero: Annotated[
+        bool,
+        typer.Option(
+            "--zero",
+            help="Let the robot zero its sensor first, at rest and untouched; with --wrench "
+            "compensated.",
+        ),
+    ] = False,
+    allow_travel: AllowTravel = False,
+    allow_loosening: AllowLoosening = False,
+    allow_outside: AllowOutside = False,
+) -> RtdeRun:
+    """What only a UR controller can be asked for."""
+    if wrench not in ("robot", "compensated") and not wrench.startswith("netft://"):
+        raise ConfigError(
+            f"--wrench: must be robot, compensated or netft://HOST, got {wrench!r:.100}"
+        )
+    if sensor_pose is not None and not wrench.startswith("netft://"):
+        raise ConfigError("--sensor-pose: is for --wrench netft://HOST; the robot knows its own")
+    return RtdeRun(
+        model,
+        serial,
+        calibration,
+        tcp,
+        wrench,
+        sensor_pose,
+        average,
+        registers,
+        urcap_port if urcap else None,
+        reset,
+        zero,
+        allow_travel,
+        allow_loosening,
+        allow_outside,
+    )

@@ -1,0 +1,204 @@
+"""The sections of a configuration: every parameter with unit, bounds and text."""
+
+from __future__ import annotations
+
+from ur_admittance.config.declare import Section, choice, declare, number, six
+
+Three = tuple[float, float, float]
+Six = tuple[float, float, float, float, float, float]  # [x y z rx ry rz]
+Switches = tuple[bool, bool, bool, bool, bool, bool]
+
+
+class Admittance(Section):
+    """The law M a + D v + s K x = F, and the wrench that enters it."""
+
+    frame: str = choice("probe", "base", text="axes of the law: the desired pose's or the base's")
+    mass: Six = six(8, 0.8, "(0, 1000]", "kg, kg m^2", "virtual mass M")
+    stiffness: Six = six(0, 0, "[0, 1e5]", "N/m, Nm/rad", "spring K to the desired pose; 0: free")
+    damping: Six | None = number(
+        None,
+        "[0, 1e5]",
+        "N s/m, Nm s/rad",
+        "damping D; wins over damping_ratio",
+        size=6,
+        optional=True,
+    )
+    damping_ratio: Six = six(
+        0.8, 0.8, "[0, 20]", "", "D = 2 ratio sqrt(M K), with virtual_stiffness where K is 0"
+    )
+    virtual_stiffness: Six = six(
+        300, 20, "(0, 1e5]", "N/m, Nm/rad", "stands for K in the damping of free axes; no spring"
+    )
+    enabled_axes: Switches = declare("boolean", (True,) * 6, "axes that may give way", size=6)
+    integrator: str = choice("exact", "rk4", "semi_implicit_euler", text="how the law is stepped")
+    engage_seconds: float = number(1, "[0, 60]", "s", "fade-in of the spring at start", live=False)
+    ramp_seconds: float = number(0.5, "[0, 10]", "s", "how long a live change of gains takes")
+    filter_coefficient: float = number(
+        0.8,
+        "(0, 1]",
+        "",
+        "share of the new wrench sample in the low-pass, each period; 1: no filter",
+    )
+    filter_cutoff_hz: float | None = number(
+        None,
+        "(0, 1000]",
+        "Hz",
+        "cut-off of the wrench low-pass, instead of filter_coefficient",
+        optional=True,
+    )
+    min_motion_threshold: float | None = number(
+        None, "[0, 100]", "N and Nm", "sets both deadbands that are not given", optional=True
+    )
+    deadband_force: float = number(1.5, "[0, 100]", "N", "forces below this do nothing")
+    deadband_torque: float = number(1.5, "[0, 100]", "Nm", "torques below this do nothing")
+    deadband_kind: str = choice(
+        "soft",
+        "hard",
+        text="soft: continuous at the threshold; hard: full force above it",
+        live=True,
+    )
+    drift_reset_threshold: float = number(
+        0.001, "[0, 0.1]", "m/s and rad/s", "speed below which a free axis re-anchors; 0: off"
+    )
+
+
+class Tracking(Section):
+    """How the arm follows the commanded pose."""
+
+    velocity_gain: float | Six = number(
+        5, "[0, 100]", "1/s", "Kp from pose error to velocity; one or six", size=6, or_scalar=True
+    )
+    max_joint_lead: float = number(
+        0.1, "(0, 1]", "rad", "how far the position reference may lead the measured joints"
+    )
+
+
+class Limits(Section):
+    """What the command never exceeds."""
+
+    max_linear_acceleration: float = number(2.5, "[0.05, 50]", "m/s^2", "tool acceleration")
+    max_angular_acceleration: float = number(5, "[0.1, 100]", "rad/s^2", "tool acceleration")
+    max_contact_braking: float = number(
+        15,
+        "[0, 50]",
+        "m/s^2",
+        "slowing down along the normal of what is touched, with contact.adapt; joint limits rule",
+    )
+    max_linear_jerk: float = number(0, "[0, 5000]", "m/s^3", "tool jerk; 0: off")
+    max_angular_jerk: float = number(0, "[0, 10000]", "rad/s^3", "tool jerk; 0: off")
+    workspace_min: Three = number((-10,) * 3, "[-100, 100]", "m", "lower corner of the box", size=3)
+    workspace_max: Three = number((10,) * 3, "[-100, 100]", "m", "upper corner of the box", size=3)
+    joint_velocity: float | Six | None = number(
+        None,
+        "(0, 10]",
+        "rad/s",
+        "joint speeds; none: the arm's own",
+        size=6,
+        or_scalar=True,
+        optional=True,
+        live=False,
+    )
+    joint_acceleration: float | Six | None = number(
+        None,
+        "[0.5, 100]",
+        "rad/s^2",
+        "joint accelerations; none: the arm's own",
+        size=6,
+        or_scalar=True,
+        optional=True,
+        live=False,
+    )
+    joint_margin: float = number(
+        0.0873, "[0, 1]", "rad", "distance kept from the arm's joint limits", live=False
+    )
+
+
+class Contact(Section):
+    """What is done about what the tool touches."""
+
+    adapt: bool = declare("boolean", False, "damp by the stiffness of what is touched")
+    max_stiffness: float = number(1e5, "[1e3, 1e6]", "N/m", "stiffer is damped no further")
+    damping_time: float = number(
+        0.03, "[0.005, 0.2]", "s", "damping along the normal, per stiffness; at least arm and delay"
+    )
+    force_noise: float = number(0.2, "[0.001, 10]", "N", "noise of the force at rest, rms")
+    motion_noise: float = number(5e-6, "[1e-8, 1e-3]", "m", "noise of the tool's place, rms")
+    monitor: bool = declare("boolean", False, "damp, then stop, what oscillates in contact")
+
+
+class Arm(Section):
+    """How this arm follows velocity commands; `ur-admittance identify` measures it."""
+
+    lag: float = number(0, "[0, 0.1]", "s", "first-order lag; 0: not known, no lead")
+    delay: float = number(0, "[0, 0.1]", "s", "from command to first motion; 0: not known")
+    mode_frequency: float = number(0, "[0, 200]", "Hz", "first structural mode; 0: none known")
+
+
+class Ik(Section):
+    """The step from tool velocity to joint velocities."""
+
+    damping: float = number(0.05, "[0.001, 1]", "", "largest damping, at a singularity")
+    singularity_threshold: float = number(
+        0.03, "[0.001, 0.3]", "", "1 / |J^-1| below which damping begins"
+    )
+
+
+class Payload(Section):
+    """What the sensor feels without contact, in sensor axes (gravity: base axes)."""
+
+    mass: float = number(0, "[0, 50]", "kg", "what hangs on the sensor")
+    center_of_mass: Three = number((0,) * 3, "[-1, 1]", "m", "of that mass", size=3)
+    inertia: Six = six(0, 0, "[-100, 100]", "kg m^2", "ixx iyy izz ixy ixz iyz about that centre")
+    force_bias: Three = number((0,) * 3, "[-1000, 1000]", "N", "reading without load", size=3)
+    torque_bias: Three = number((0,) * 3, "[-200, 200]", "Nm", "reading without load", size=3)
+    gravity: Three = number((0, 0, -9.81), "[-20, 20]", "m/s^2", "gravity at the base", size=3)
+    compensate_inertia: bool = declare("boolean", False, "also subtract what acceleration causes")
+
+
+class Safety(Section):
+    """When to hold or stop."""
+
+    wrench_timeout: float = number(0.01, "(0, 10]", "s", "no wrench for this long: hold")
+    joint_timeout: float = number(0.01, "(0, 10]", "s", "no joint state for this long: hold")
+    lost_timeout: float = number(0.1, "(0, 10]", "s", "either missing for this long: latched stop")
+    max_force: float = number(200, "(0, 5000]", "N", "force that stops the arm")
+    max_torque: float = number(30, "(0, 1000]", "Nm", "torque that stops the arm")
+    max_wrench: Six | None = number(
+        None,
+        "(0, 5000]",
+        "N, Nm",
+        "likewise, along each axis of the sensor; none: only the sizes count",
+        size=6,
+        optional=True,
+    )
+    start_force: float = number(
+        10, "[0, 5000]", "N", "unexplained, or above the deadband, it forbids a start; 0: any"
+    )
+    start_torque: float = number(
+        1, "[0, 1000]", "Nm", "unexplained, or above the deadband, it forbids a start; 0: any"
+    )
+    spike_force: float = number(100, "[0, 5000]", "N", "jump dropped as a spike; 0: off")
+    spike_torque: float = number(10, "[0, 1000]", "Nm", "jump dropped as a spike; 0: off")
+    frozen_samples: int = declare(
+        "integer",
+        0,
+        "equal samples after which the sensor counts as frozen; 0: off",
+        bounds=(0, 100000),
+    )
+    max_tracking_error: float = number(0.05, "(0, 1]", "m", "distance behind that stops the arm")
+    max_tracking_rotation: float = number(0.3, "(0, 1.5]", "rad", "likewise, rotation")
+    tracking_timeout: float = number(0.2, "[0, 10]", "s", "how long either must last")
+
+
+class Output(Section):
+    """Where the command goes."""
+
+    mode: str = choice(
+        "velocity",
+        "position",
+        "trajectory",
+        text="kind of command sent; where none is given, an arm on a ROS 2 graph gets position",
+    )
+    time_from_start: float = number(
+        0.002, "(0, 1]", "s", "time stamp of a trajectory point", live=False
+    )

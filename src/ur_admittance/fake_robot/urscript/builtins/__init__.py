@@ -1,0 +1,1 @@
+"""The functions of URScript, by what they are about. Each takes the Execution first."""

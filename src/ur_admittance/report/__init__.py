@@ -1,0 +1,1 @@
+"""What a recording tells: numbers, plots, a page."""

@@ -1,0 +1,363 @@
+"""An arm on a ROS 2 graph: joint states and wrenches come in as topics, commands go out as one.
+
+The joint states are the clock. Nothing here spins an executor: messages are taken when the loop
+asks for them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from numpy.typing import ArrayLike
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ur_admittance.config import Config
+from ur_admittance.errors import RobotError
+from ur_admittance.model import RobotModel
+from ur_admittance.robots.base import Robot, State
+from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2.readers import JointReader, WrenchReader
+from ur_admittance.validate import six
+
+_PATIENCE = 5.0  # s, for everything to arrive when connecting
+_MATCHING = 2.0  # s for the other side to find our publisher
+_LEASE = 20.0  # s for which DDS believes that a killed process lives
+_TROUBLE = 0.1  # s between two looks at who else is on the graph
+_SILENT = 5.0  # periods without a joint state, after which the loop ticks without one
+
+
+class Ros2Robot(Robot):
+    """The arm behind `/joint_states` and a command topic.
+
+        with robots.connect("ros2", model="ur5e") as robot:
+            state = robot.wait()
+            robot.send_velocity(np.zeros(6))
+
+    A state that does not come is not waited for for ever: after five periods `wait` returns the old
+    one, whose age tells the controller to brake.
+
+    Attributes:
+        joints, wrenches: where the messages arrive.
+        problem: why the last joint state was of no use, in words; "" if it was.
+        senders: who sent joint states and wrenches of use, by topic, since it was last emptied.
+        strange: why a wrench was not believed since `keep_frame`, in words; or "".
+        told: called with every velocity before it is sent, rad/s (6,).
+        helpers: full names of nodes that may publish commands beside this one: its own guard.
+        resolve: makes the real name of a topic, where names are remapped.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str | RobotModel | None = None,
+        config: Config | None = None,
+        wrench: str = topics.WRIST_FT,
+        sign: int = 1,
+        watch: bool = False,
+        node: Any = None,
+        resolve: Callable[[str], str] = str,
+        name: str = "ros2",
+    ) -> None:
+        """
+        Args:
+            model: an arm, the name of one, or a URDF file; default: what `/robot_description` says.
+            config: gives names of joints and frames, rate and kind of command.
+            wrench: topic of the wrench. What comes on `/netft/proc_probe` is taken as compensated,
+                and as given at the probe.
+            sign: -1 for a sensor that reports the reaction.
+            watch: only to look at the arm; else `connect` sees to it that somebody listens to the
+                commands, and that nobody else gives any.
+            node: an rclpy node that no executor spins; default: one of its own.
+            resolve: makes the real name of a topic, where names are remapped.
+            name: of this robot, in messages and on the blackboard.
+        """
+        if sign not in (1, -1):
+            raise RobotError(f"Ros2Robot: sign must be 1 or -1, got {sign!r:.100}")
+        self.config = Config() if config is None else config
+        self.problem = ""
+        self._given = wire.model_named(model, self.config) if isinstance(model, str) else model
+        self._wrench_topic, self._sign, self._name, self._watch = wrench, sign, name, watch
+        self._node, self.resolve = node, resolve
+        self._owned = ExitStack()
+        self._publishers: dict[str, Any] = {}
+        self._state = State()
+        self._q, self._qd = np.full(6, np.nan), np.full(6, np.nan)
+        self._count = 0
+        self.senders: dict[str, set[bytes]] = {topics.JOINT_STATES: set(), wrench: set()}
+        self.helpers: set[str] = set()
+        self.told: Callable[[np.ndarray], None] | None = None
+        self.strange = ""
+        self._next_look = 0.0
+
+    # --- the protocol ---
+
+    def connect(self) -> None:
+        """As every robot: waits for the description, if it needs it, a joint state and a wrench."""
+        self._require("not connected", "connect")
+        try:
+            self.listen()
+            deadline = time.monotonic() + _PATIENCE
+            while missing := self.missing():
+                if time.monotonic() > deadline:
+                    raise RobotError(f"connect: {missing} for {_PATIENCE:g} s; does its node run?")
+                self.look(0.05)
+            if not self._watch and (found := self.claim(self.config.output.mode)):
+                raise RobotError(f"connect: {found}")
+        except BaseException:
+            self.close()
+            raise
+
+    def listen(self) -> None:
+        """Open the connection, and wait for nothing but the description, if that is needed."""
+        self._require("not connected", "listen")
+        if self._node is None:
+            self._owned.enter_context(wire.started())
+            self._node = wire.rclpy.create_node(
+                "ur_admittance", start_parameter_services=False, enable_rosout=False
+            )
+            self._owned.callback(self._node.destroy_node)
+            self.resolve = self._node.resolve_topic_name
+        self._model = self._given or self._described()
+        names = self._model.joint_names
+        self._joint_reader, self._wrench_reader = JointReader(names), WrenchReader()
+        self.joints = self._inbox(JointState, topics.JOINT_STATES)
+        self.wrenches = self._inbox(WrenchStamped, self._wrench_topic)
+        self._bell = wire.Bell(self._node, self.joints)
+        self._numbers, self._point = Float64MultiArray(), JointTrajectoryPoint()
+        # Without a stamp it counts from its arrival; controllers refuse one that lies in the past.
+        self._trajectory = JointTrajectory(joint_names=list(names), points=[self._point])
+        self._life = "connected"
+
+    def wait(self) -> State:
+        self._require("connected", "wait")
+        period, state = 1.0 / self.rate, self._state
+        deadline = max(state.joint_time + _SILENT * period, time.monotonic() + period)
+        while not self._take() and (left := deadline - time.monotonic()) > 0.0:
+            self._bell.wait(left)
+        return state
+
+    def send_velocity(self, qd: ArrayLike) -> None:
+        """As every robot. How long it lasts is up to the controller on the other side: ROS's
+        `forward_velocity_controller` has no watchdog.
+        """
+        self._require("connected", "send_velocity")
+        rates = six("send_velocity", "qd", "rad/s", qd)
+        if self.told is not None:
+            self.told(rates)
+        self._numbers.data = rates.tolist()
+        self._publisher("velocity").publish(self._numbers)
+
+    def send_position(self, q_ref: ArrayLike) -> None:
+        self._require("connected", "send_position")
+        self._numbers.data = six("send_position", "q_ref", "rad", q_ref).tolist()
+        self._publisher("position").publish(self._numbers)
+
+    def send_trajectory(self, q_ref: ArrayLike, qd: ArrayLike, time_from_start: float) -> None:
+        self._require("connected", "send_trajectory")
+        if not 0.0 < time_from_start <= 3600.0:
+            raise RobotError(
+                f"send_trajectory: time_from_start must be above 0 and <= 3600 s, got "
+                f"{time_from_start!r:.100}"
+            )
+        self._point.positions = six("send_trajectory", "q_ref", "rad", q_ref).tolist()
+        self._point.velocities = six("send_trajectory", "qd", "rad/s", qd).tolist()
+        seconds, rest = divmod(round(1e9 * time_from_start), 10**9)
+        self._point.time_from_start.sec, self._point.time_from_start.nanosec = seconds, rest
+        self._publisher("trajectory").publish(self._trajectory)
+
+    def stop(self) -> None:
+        """As every robot: a velocity of zero. Positions and trajectories hold where they are."""
+        self._require("connected", "stop")
+        if "velocity" in self._publishers:
+            self.send_velocity(np.zeros(6))
+
+    def close(self) -> None:
+        if self._life == "connected":
+            self.stop()
+            self.release()
+            self.joints.close()
+            self.wrenches.close()
+        self._owned.close()
+        self._life = "closed"
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def model(self) -> RobotModel:
+        return self._model
+
+    @property
+    def rate(self) -> float:
+        return self.config.control_rate
+
+    @property
+    def wrench_frame(self) -> str:
+        return self._wrench_reader.frame
+
+    @property
+    def wrench_compensated(self) -> bool:
+        return self._wrench_topic == topics.NETFT_PROC_PROBE
+
+    # --- what only a graph has ---
+
+    def claim(self, mode: str) -> str:
+        """Become the publisher of the command topic for `output.mode` `mode`.
+
+        Returns what stands against it, in words; "" if it is ours.
+        """
+        found = self.others(mode)
+        if not found:
+            publisher, deadline = self._publisher(mode), time.monotonic() + _MATCHING
+            while not publisher.get_subscription_count() and time.monotonic() < deadline:
+                self.look(0.02)
+            if not publisher.get_subscription_count():
+                found = (
+                    f"nobody listens on {self.topic(mode)}; load and activate that controller, or "
+                    "choose another output.mode"
+                )
+            found = found or self.others(mode)  # whoever claimed it at the same moment
+        if found:
+            self.release()
+        return found
+
+    def release(self) -> None:
+        """Publish commands no more."""
+        for publisher in self._publishers.values():
+            self._node.destroy_publisher(publisher)
+        self._publishers.clear()
+        self._wrench_reader.only, self.strange = None, ""
+
+    def keep_frame(self) -> None:
+        """From now on believe only wrenches in the frame of the last one, until `release`."""
+        self._wrench_reader.only, self.strange = self._wrench_reader.frame, ""
+
+    def others(self, mode: str) -> str:
+        """Who else publishes commands of this kind, in words; "" if nobody does."""
+        topic = self.topic(mode)
+        own = int(mode in self._publishers)
+        known = own + len(self.helpers)
+        if self._node.count_publishers(topic) <= known:  # quick; who they are takes longer
+            return ""
+        found = wire.others_on(self._node, topic, own)
+        others = [name for name in found if name not in self.helpers]
+        if not others:
+            return ""
+        return (
+            f"{', '.join(others)} publishes on {topic}, too; end it first (what was killed is "
+            f"forgotten after {_LEASE:g} s)"
+        )
+
+    def topic(self, mode: str) -> str:
+        """The command topic of a mode, as it is called on this graph."""
+        return self.resolve(topics.COMMANDS[mode])
+
+    @property
+    def wrench_topic(self) -> str:
+        return self.resolve(self._wrench_topic)
+
+    def rivals(self) -> str:
+        """Which topic several nodes have sent on since this was last asked, in words; or ""."""
+        found = ""
+        for topic, senders in self.senders.items():
+            if len(senders) > 1:
+                found = f"{len(senders)} publishers send on {self.resolve(topic)}; keep one"
+            senders.clear()
+        return found
+
+    def trouble(self) -> str:
+        """Who else commands the arm, or sends joint states or wrenches, in words; or "". Looked at
+        ten times a second, however often it is asked.
+        """
+        if time.monotonic() < self._next_look:
+            return ""
+        self._next_look = time.monotonic() + _TROUBLE
+        return self.strange or self.others(self.config.output.mode) or self.rivals()
+
+    def look(self, seconds: float) -> State:
+        """Take what arrives within a time, s, and return the newest."""
+        deadline = time.monotonic() + seconds
+        self._take()
+        while (left := deadline - time.monotonic()) > 0.0:
+            self._bell.wait(left)
+            self._take()
+        return self._state
+
+    def count_lost_anew(self) -> None:
+        """Count lost messages from now on; what has piled up before is taken."""
+        self.look(0.0)
+        self.joints.lost = self.wrenches.lost = 0
+
+    def missing(self) -> str:
+        """What has not come yet, in words; "" if all has."""
+        if self._state.cycle < 0:
+            why = f" ({self.problem})" if self.problem else ""
+            return f"no joint states on {self.resolve(topics.JOINT_STATES)}{why}"
+        if self._state.wrench_time < 0:
+            return f"no wrench on {self.wrench_topic}"
+        return ""
+
+    # --- inside ---
+
+    def _take(self) -> bool:
+        """Take all that has arrived, and say whether a joint state was among it."""
+        state, fresh = self._state, False
+        for data in self.joints.new():
+            if self._joint_reader.read(data, self._q, self._qd):
+                state.first_time = state.first_time if fresh else self.joints.arrived
+                self._update_joints()
+                self.senders[topics.JOINT_STATES].add(self.joints.sender)
+                fresh = True
+            self.problem = self._joint_reader.problem
+        for data in self.wrenches.new():
+            self.senders[self._wrench_topic].add(self.wrenches.sender)
+            if not self._wrench_reader.read(data, state.wrench):
+                self.strange = self.strange or (
+                    f"a wrench on {self.wrench_topic} is given in {self.wrench_frame!r}, those "
+                    f"before in {self._wrench_reader.only!r}; it is not believed; see who sends it"
+                )
+                continue
+            if self._sign < 0:
+                np.negative(state.wrench, out=state.wrench)
+            state.wrench_time = self.wrenches.arrived
+        return fresh
+
+    def _update_joints(self) -> None:
+        state, now = self._state, self.joints.arrived
+        if np.isnan(self._qd[0]) and now > state.joint_time:  # a source without velocities
+            self._qd[:] = (self._q - state.q) / (now - state.joint_time)
+        state.q[:], state.qd[:] = self._q, self._qd
+        state.joint_time = now
+        self._count += 1
+        state.cycle = self._count + self.joints.lost
+
+    def _publisher(self, mode: str) -> Any:
+        publisher = self._publishers.get(mode)
+        if publisher is None:
+            kind = JointTrajectory if mode == "trajectory" else Float64MultiArray
+            publisher = self._node.create_publisher(kind, self.topic(mode), wire.COMMAND)
+            self._publishers[mode] = publisher
+        return publisher
+
+    def _inbox(self, kind: Any, topic: str) -> wire.Inbox:
+        return wire.Inbox(self._node, kind, self.resolve(topic), raw=True)
+
+    def _described(self) -> RobotModel:
+        topic = self.resolve(topics.ROBOT_DESCRIPTION)
+        description, deadline = wire.Description(self._node, topic), time.monotonic() + _PATIENCE
+        while not description.look():
+            if time.monotonic() > deadline:
+                raise RobotError(
+                    f"connect: nothing on {topic} for {_PATIENCE:g} s; does the driver run? A "
+                    "model may be given instead"
+                )
+            time.sleep(0.01)
+        return wire.model_from(description.text, self.config)

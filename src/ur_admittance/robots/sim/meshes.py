@@ -1,0 +1,161 @@
+"""What an arm looks like: the meshes of the `airo-models` wheel, for the arms it has.
+
+They are read from the installed wheel's files; nothing is downloaded, and its code is not run.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from ur_admittance.model import RobotModel
+from ur_admittance.validate import pose
+
+HAS = ("ur3e", "ur5e")
+VISIBLE, HIDDEN = 2, 3  # MuJoCo's viewers show groups 0 to 2
+
+_BASE = "base_link_inertia"
+_LINKS = (
+    "shoulder_link",
+    "upper_arm_link",
+    "forearm_link",
+    "wrist_1_link",
+    "wrist_2_link",
+    "wrist_3_link",
+)
+
+
+def folder_of(name: str) -> Path | None:
+    """Where the wheel keeps the arm `name`; None if it is not installed or has no such arm."""
+    spec = importlib.util.find_spec("airo_models")
+    if spec is None or name not in HAS:
+        return None
+    return Path((spec.submodule_search_locations or [""])[0]) / "arms" / name
+
+
+def dress(mj: Any, spec: Any, bodies: list[Any], model: RobotModel) -> None:
+    """Light, sky and floor; and for an arm with meshes these, its capsules hidden.
+
+    Nothing of it touches or weighs anything: the physics stays as it is.
+
+    Args:
+        spec: MjSpec in the making.
+        bodies: those of the six links, base to tip, their frames the maker's.
+    """
+    _set_stage(mj, spec)
+    folder = folder_of(model.name)
+    if folder is None:
+        return
+    for body in bodies:
+        for geom in body.geoms:
+            geom.group = HIDDEN
+    # The arm's foot has the axes of the first joint's frame, less that joint's height.
+    X_foot = model.X_chain[0].copy()
+    X_foot[:3, 3] = 0.0
+    places = [(spec.worldbody, X_foot)] + [(body, np.eye(4)) for body in bodies]
+    looks = _visuals(folder / f"{model.name}.urdf")
+    for link, (body, X_body) in zip((_BASE, *_LINKS), places, strict=True):
+        file, X_visual = looks[link]
+        X, wxyz = X_body @ X_visual, np.empty(4)
+        mj.mju_mat2Quat(wxyz, np.ascontiguousarray(X[:3, :3]).ravel())
+        for n, (colour, mesh) in enumerate(_read_obj(file)):
+            name = f"{link}_{n}"
+            spec.add_mesh(name=name, inertia=mj.mjtMeshInertia.mjMESH_INERTIA_SHELL, **mesh)
+            body.add_geom(
+                type=mj.mjtGeom.mjGEOM_MESH,
+                meshname=name,
+                pos=X[:3, 3],
+                quat=wxyz,
+                rgba=(*colour, 1.0),
+                contype=0,
+                conaffinity=0,
+                mass=0.0,
+                group=VISIBLE,
+            )
+
+
+def _set_stage(mj: Any, spec: Any) -> None:
+    spec.add_texture(
+        name="sky",
+        type=mj.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mj.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=(1.0, 1.0, 1.0),
+        rgb2=(0.86, 0.9, 0.94),
+        width=256,
+        height=256,
+    )
+    spec.worldbody.add_light(pos=(0.8, -0.8, 2.5), dir=(-0.2, 0.4, -1.0), diffuse=(0.5, 0.5, 0.5))
+    spec.worldbody.add_geom(
+        type=mj.mjtGeom.mjGEOM_PLANE,
+        size=(2.0, 2.0, 0.1),
+        pos=(0.0, 0.0, -0.001),
+        rgba=(0.93, 0.94, 0.95, 1.0),
+        contype=0,
+        conaffinity=0,
+        group=VISIBLE,
+    )
+    headlight = spec.visual.headlight
+    headlight.ambient, headlight.diffuse = (0.35, 0.35, 0.35), (0.45, 0.45, 0.45)
+
+
+def _visuals(urdf: Path) -> dict[str, tuple[Path, np.ndarray]]:
+    """Of every link that has one: the file of its mesh, and the mesh's pose in the link."""
+    # The file uses a prefix that it never declares.
+    tree = etree.fromstring(urdf.read_bytes(), etree.XMLParser(recover=True))
+    found = {}
+    for link in tree.iterfind("link"):
+        visual = link.find("visual")
+        if visual is not None:
+            origin, mesh = visual.find("origin"), visual.find("geometry/mesh")
+            xyz, rpy = ([float(x) for x in origin.get(key).split()] for key in ("xyz", "rpy"))
+            found[link.get("name")] = (urdf.parent / mesh.get("filename"), pose(xyz, *rpy))
+    return found
+
+
+def _read_obj(file: Path) -> list[tuple[tuple[float, float, float], dict[str, np.ndarray]]]:
+    """The triangles of a Wavefront file by their material: its colour, and MuJoCo's mesh data."""
+    numbers: dict[str, list[list[float]]] = {"v": [], "vn": []}
+    faces: dict[str, list[list[str]]] = {}
+    colours, material = {}, ""
+    for line in file.read_text().splitlines():
+        key, *rest = line.split() or [""]
+        if key in numbers:
+            numbers[key].append([float(x) for x in rest])
+        elif key == "usemtl":
+            material = rest[0]
+        elif key == "mtllib":
+            colours = _read_colours(file.with_name(" ".join(rest)))
+        elif key == "f":
+            corners = [corner.split("/") for corner in rest]
+            for n in range(2, len(corners)):
+                faces.setdefault(material, []).extend((corners[0], corners[n - 1], corners[n]))
+    vertices, normals = np.array(numbers["v"]), np.array(numbers["vn"])
+    parts = []
+    for material, corners in faces.items():
+        indices = np.array([(int(corner[0]), int(corner[2])) for corner in corners]) - 1
+        used, face = np.unique(indices[:, 0], return_inverse=True)
+        used_normals, face_normal = np.unique(indices[:, 1], return_inverse=True)
+        mesh = {
+            "uservert": vertices[used].ravel(),
+            "userface": face.astype(np.int32),
+            "usernormal": normals[used_normals].ravel(),
+            "userfacenormal": face_normal.astype(np.int32),
+        }
+        parts.append((colours[material], mesh))
+    return parts
+
+
+def _read_colours(file: Path) -> dict[str, tuple[float, float, float]]:
+    """The diffuse colour of every material in a Wavefront material file."""
+    colours, name = {}, ""
+    for line in file.read_text().splitlines():
+        key, *rest = line.split() or [""]
+        if key == "newmtl":
+            name = rest[0]
+        elif key == "Kd":
+            colours[name] = tuple(float(x) for x in rest)
+    return colours

@@ -1,0 +1,161 @@
+"""What happens before the arm moves, and when it no longer does: checks, guard, controller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ur_admittance.approach import Approach, Travel, travel_of, without_equilibrium
+from ur_admittance.config import Config
+from ur_admittance.controller import Controller
+from ur_admittance.kernel.spatial import quaternion_of
+from ur_admittance.preflight import outside
+from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2.driver_status import DriverStatus
+from ur_admittance.robots.ros2.robot import Ros2Robot
+from ur_admittance.robots.ros2.tf import Transforms
+from ur_admittance.ros2 import preflight
+from ur_admittance.ros2.allowed import Allowed
+from ur_admittance.ros2.guard import Guard, needed
+from ur_admittance.ros2.identity import Identity
+
+if TYPE_CHECKING:
+    from ur_admittance.ros2.node import AdmittanceNode
+
+
+class Arming:
+    """Of one node.
+
+    Attributes:
+        guard: beside a run in velocity mode; else None.
+        approach: leads the arm to an equilibrium that was far away at the start; else None.
+        travel_once: whether the next activation may travel, as somebody was asked.
+        driver: what the driver says of the robot.
+    """
+
+    def __init__(
+        self,
+        node: AdmittanceNode,
+        io: Any,
+        transforms: Transforms,
+        description: wire.Description,
+        allowed: Allowed,
+    ) -> None:
+        self.guard: Guard | None = None
+        self.approach: Approach | None = None
+        self.travel_once = False
+        self.driver = DriverStatus(io, node.real)
+        self._node, self._io, self._transforms, self._allowed = node, io, transforms, allowed
+        self._identity = Identity(description)
+        self._equilibrium: np.ndarray | None = None
+
+    def begin_guard(self, priority: int) -> None:
+        """Start the guard, if the mode needs one. It is there when the arm is to move."""
+        node = self._node
+        robot, controller = node.configured("run")
+        mode = node.parameters.config.output.mode
+        if node.board is not None and needed(mode) and not self._allowed.unguarded:
+            topic = robot.topic(mode)
+            self.guard = Guard(self._io, topic, node.board, controller.params, priority)
+
+    def end_guard(self) -> None:
+        """The run is over."""
+        if self.guard is not None:
+            self.guard.close()
+            self.guard = None
+
+    def obstacles(self) -> list[str]:
+        """What stands against moving the arm now. With nothing, the command topic is claimed, and
+        the guard watches.
+        """
+        node = self._node
+        robot, _ = node.configured("activate")
+        self._transforms.look()
+        config = node.parameters.config
+        found = self._transforms.problem() or self.driver.problem()
+        found = found or self._identity.problem(robot, config)
+        if not found and self.guard is not None and node.board is not None:
+            robot.told = node.board.sent
+            found = self.guard.watch(robot)
+        if found:
+            return [found]
+        reasons = preflight.obstacles(robot, config)
+        reasons = reasons or self._outside_problem(robot, config) or self._travel_problem()
+        if reasons:
+            self.rest()
+        return reasons
+
+    def begin(self) -> Controller:
+        """A controller with all that was changed meanwhile, for the loop to activate."""
+        node = self._node
+        robot, _ = node.configured("activate")
+        config, travel = self._settled(), self.travel()
+        controller = Controller(robot.model, without_equilibrium(config) if travel else config)
+        self.approach, self.travel_once = None, False
+        if travel:
+            self.approach = Approach(controller, travel)
+            node.get_logger().warning(travel.words)
+        robot.keep_frame()
+        if node.board is not None:
+            node.board.tighten_only = not self._allowed.loosening
+        return controller
+
+    def rest(self) -> None:
+        """Nothing is commanded from now on, and nobody need watch."""
+        robot = self._node.robot
+        if robot is not None:
+            if self.guard is not None:
+                self.guard.rest(robot)
+            robot.release()
+        if self._node.board is not None:
+            self._node.board.tighten_only = False
+
+    def step(self) -> None:
+        """After a command: one step of the approach, if there is one."""
+        if self.approach is not None:
+            self.approach()
+            self.approach = None if self.approach.over else self.approach
+
+    def set_equilibrium(self) -> np.ndarray:
+        """Make the present pose the equilibrium, now and from then on; its position (3,), m."""
+        robot, controller = self._node.configured("set_equilibrium")
+        self._equilibrium = robot.model.fk(robot.look(0.0).q)
+        if self._node.looping:
+            self.approach = None
+            controller.set_desired(self._equilibrium)
+        return self._equilibrium[:3, 3]
+
+    def travel(self) -> Travel | None:
+        """The way to the equilibrium, if it has to be asked for."""
+        robot, _ = self._node.configured("activate")
+        return travel_of(robot.model, self._settled(), robot.look(0.0).q)
+
+    def stops(self, robot: Ros2Robot) -> str:
+        """What stops an arm that moves, in words; or "". Never waits."""
+        found = self._transforms.problem(moving=True) or self.driver.problem()
+        if self.guard is not None:
+            found = found or self.guard.problem()
+        return found
+
+    def _outside_problem(self, robot: Ros2Robot, config: Config) -> list[str]:
+        found = outside(config, robot.model.fk(robot.look(0.0).q)[:3, 3])
+        return [found] if found and not self._allowed.outside else []
+
+    def _travel_problem(self) -> list[str]:
+        travel = self.travel()
+        if travel is None or self._allowed.travel or self.travel_once:
+            return []
+        where = self._node.real(topics.SET_EQUILIBRIUM)
+        return [
+            f"{travel.words}: that has to be allowed, start this node with --allow-travel; or call "
+            f"{where}, or bring the arm near it first"
+        ]
+
+    def _settled(self) -> Config:
+        """The configuration with the equilibrium that was set since."""
+        if self._equilibrium is None:
+            return self._node.parameters.config
+        R = np.ascontiguousarray(self._equilibrium[:3, :3])
+        pose = {"position": self._equilibrium[:3, 3], "orientation": list(quaternion_of(R))}
+        return self._node.parameters.config.replace({"equilibrium": pose})

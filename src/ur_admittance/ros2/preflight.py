@@ -1,0 +1,83 @@
+"""What stands against moving the arm now, in words: looked at before every activation."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ur_admittance import preflight
+from ur_admittance.config import Config
+from ur_admittance.packing import pack
+from ur_admittance.robots.ros2 import topics
+from ur_admittance.robots.ros2.robot import Ros2Robot
+
+WINDOW, CYCLES = 0.3, 10  # s and number of joint states that are looked at, at least
+_RATE = 0.1  # share by which the rate of the joint states may differ from control_rate
+_FIRST = 1.0  # s for the first message
+
+
+def obstacles(robot: Ros2Robot, config: Config) -> list[str]:
+    """Every reason not to move; none if all is well. Takes a third of a second, at least.
+
+    With none, the command topic is claimed, and somebody listens there.
+    """
+    found = data_problems(robot, config)
+    if not found and (claimed := robot.claim(config.output.mode)):
+        found = [claimed]
+    return found
+
+
+def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
+    """What is wrong with joint states and wrench."""
+    deadline = time.monotonic() + _FIRST
+    state = robot.look(0.0)
+    while robot.missing() and time.monotonic() < deadline:
+        robot.look(0.02)
+    if missing := robot.missing():
+        return [missing]
+    q, cycle, begun = state.q.copy(), state.cycle, state.joint_time
+    robot.rivals()
+    state = robot.look(max(WINDOW, CYCLES / robot.rate))
+    seconds = max(state.joint_time - begun, 1e-9)
+    found = []
+    now, safety = time.monotonic(), config.safety
+    wrench, joints = robot.wrench_topic, robot.resolve(topics.JOINT_STATES)
+    for topic, age, limit in (
+        (joints, now - state.joint_time, safety.joint_timeout),
+        (wrench, now - state.wrench_time, safety.wrench_timeout),
+    ):
+        if not age <= max(limit, 2.0 / robot.rate):
+            found.append(f"the last message on {topic} is {age:.3f} s old, at most {limit:g} s")
+    if robot.problem:
+        found.append(f"a message on {joints} is of no use: {robot.problem}")
+    if not np.isfinite(state.q).all():
+        found.append(f"joint positions on {joints} are not finite: {state.q.tolist()}")
+    if not np.isfinite(state.wrench).all():
+        found.append(f"the wrench on {wrench} is not finite: {state.wrench.tolist()}")
+    if found:
+        return found
+    found += [rivals] if (rivals := robot.rivals()) else []
+    found += _rate(robot, (state.cycle - cycle) / seconds, joints)
+    moves = preflight.motion(robot.model, q, state.q, seconds)
+    found += [moves] if moves else []
+    params = pack(config, robot.model)
+    unexplained = preflight.problem(robot.model, params, config, state.q, state.wrench)
+    found += [f"{wrench}: {unexplained}"] if unexplained else []
+    expected = config.tip if robot.wrench_compensated else config.ft_frame
+    if robot.wrench_frame not in ("", expected):
+        key = "tip" if robot.wrench_compensated else "ft_frame"
+        found.append(
+            f"the wrench on {wrench} is given in {robot.wrench_frame!r}, {key} is {expected!r}; "
+            "make them agree"
+        )
+    return found
+
+
+def _rate(robot: Ros2Robot, rate: float, topic: str) -> list[str]:
+    if abs(rate - robot.rate) <= _RATE * robot.rate:
+        return []
+    return [
+        f"joint states come on {topic} {rate:.0f} times a second, control_rate is {robot.rate:g} "
+        "Hz; make them agree"
+    ]

@@ -1,0 +1,1 @@
+"""Wrench sources that are not the robot."""

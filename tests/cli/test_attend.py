@@ -1,0 +1,58 @@
+"""A run that an error ends leaves its last seconds behind."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.support import invoke
+from ur_admittance import Config, Controller, RobotError, loop
+from ur_admittance.blackboard import Blackboard
+from ur_admittance.cli.attend import attend
+from ur_admittance.robots.sim import SimRobot
+from ur_admittance.run_summary import Summary
+from ur_admittance.telemetry.recording import read
+
+
+def failing(record: Path | None = None) -> str:
+    """A run whose callback fails at tick 1500, three seconds in; what is said of it."""
+    published = []
+
+    def fail(state, out: np.record) -> None:
+        published.append(out.copy())
+        if out["tick"] == 1500:
+            raise RuntimeError("a test says so")
+
+    with SimRobot("ur5e", realtime=False) as arm:
+        controller = Controller(arm.model, Config.preset("hand-guiding"))
+
+        def drive(board: Blackboard) -> Summary:
+            return loop.run(arm, controller, board=board, each=fail)
+
+        with pytest.raises(RobotError, match="a test says so; the arm was stopped") as caught:
+            attend(arm, controller, drive, record=record, view="")
+    return str(caught.value)
+
+
+def test_the_last_two_seconds_before_an_error_are_kept_and_named(tmp_path, monkeypatch, runtime):
+    monkeypatch.chdir(tmp_path)
+    found = re.search(r"the last two seconds: ur-admittance report (.*)$", failing())
+    assert found is not None
+    recording = read(found[1])
+    assert Path(found[1]).parent == tmp_path
+    assert 900 <= len(recording.records) <= 1001 and recording.records["tick"][-1] >= 1500
+    assert np.all(np.diff(recording.records["tick"]) == 1)
+    assert "a test says so" in recording.summary["error"]
+    result = invoke("report", found[1])
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.slow
+def test_a_run_that_is_recorded_needs_no_second_file(tmp_path, monkeypatch, runtime):
+    monkeypatch.chdir(tmp_path)
+    words = failing(tmp_path / "run.mcap")
+    assert words.endswith(f"; the run until then is in {tmp_path / 'run.mcap'}")
+    assert [file.name for file in tmp_path.glob("*.mcap")] == ["run.mcap"]

@@ -1,0 +1,220 @@
+"""A robot over real sockets, on a controller whose time is the test's.
+
+The client's socket makes the controller step whenever it has to wait: both sides are in one thread,
+and no clock on a wall counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ur_admittance import Config, loop
+from ur_admittance import Controller as AdmittanceController
+from ur_admittance.fake_robot.arm import CYCLE
+from ur_admittance.fake_robot.server import Controller
+from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.run_summary import Summary
+
+LONGEST = 20_000  # cycles that a wait without a timeout takes at most: it fails, it does not hang
+GRACE = 0.002  # s on the wall: a busy machine delivers a little late even to itself
+WIRE = 20.0  # s on the wall, for bytes to cross the loopback
+
+
+class PumpedSocket(socket.socket):
+    """A real socket whose waiting makes a controller step."""
+
+    def __init__(self, controller: Controller, address: tuple[str, int]) -> None:
+        super().__init__()
+        self.settimeout(10.0)
+        self.connect(address)
+        self.setblocking(False)
+        self._controller, self._patience, self._cycles = controller, None, LONGEST
+
+    def settimeout(self, value: float | None) -> None:
+        """Seconds of the controller; a socket that never really blocks."""
+        if hasattr(self, "_controller"):
+            self._patience = value
+        else:
+            super().settimeout(value)
+
+    def setsockopt(self, *arguments: Any) -> None:
+        if arguments[1] == socket.SO_RCVTIMEO:
+            seconds, microseconds = struct.unpack("ll", arguments[2])
+            self._cycles = round((seconds + 1e-6 * microseconds) / CYCLE)
+        super().setsockopt(*arguments)
+
+    def recv(self, count: int, flags: int = 0) -> bytes:
+        if flags or self._patience == 0.0:
+            return super().recv(count, flags)
+        self._pump(LONGEST, TimeoutError)
+        return super().recv(count)
+
+    def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
+        if flags & socket.MSG_DONTWAIT:
+            return super().recv_into(buffer, nbytes, flags)
+        self._pump(self._cycles, BlockingIOError)
+        return super().recv_into(buffer, nbytes)
+
+    def _pump(self, cycles: int, error: type[Exception]) -> None:
+        """Cycle after cycle, until there is something to read."""
+        for _ in range(cycles):
+            self._controller.step()
+            grace = 0.0 if self._controller.broken else GRACE
+            if select.select([self], [], [], grace)[0]:
+                return
+        raise error
+
+
+def rtde_robot(controller: Controller, **options: Any) -> RtdeRobot:
+    """A robot on a controller that steps when the robot waits; not yet connected."""
+    return RtdeRobot(
+        getattr(controller, "host", "127.0.0.1"),
+        ports={name: controller.ports[name] for name in ("rtde", "primary", "dashboard")},
+        make=lambda address, seconds: PumpedSocket(controller, address),
+        clock=lambda: controller.machine.time,
+        **options,
+    )
+
+
+@contextmanager
+def controller(**options: Any) -> Iterator[Controller]:
+    """A controller on free ports."""
+    made = Controller(ports=None, **options)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@contextmanager
+def connected(fake: dict[str, Any] | None = None, **options: Any) -> Iterator[tuple[Any, Any]]:
+    """A robot that is connected, and its controller."""
+    with controller(**(fake or {})) as made, rtde_robot(made, **options) as robot:
+        yield robot, made
+
+
+def until(done: Callable[[], object]) -> None:
+    """Wait on the wall for something that another process does."""
+    deadline = time.monotonic() + WIRE
+    while not done():
+        assert time.monotonic() < deadline, "waited in vain"
+        with contextlib.suppress(InterruptedError):
+            time.sleep(0.001)
+
+
+class Traced(Controller):
+    """A controller that remembers every cycle, and lets a test act between two of them.
+
+    Attributes:
+        kinds: what the program was last told in each cycle, see `script`.
+        target_qd: (n, 6) where the controller wanted the joints, rad/s.
+        acts: number of a cycle to what is done before it.
+    """
+
+    def __init__(self, *, ports: int | None = None, **options: Any) -> None:
+        self.host = options.get("host", "127.0.0.1")
+        self.kinds: list[int] = []
+        self._speeds: list[np.ndarray] = []
+        self.acts: dict[int, Callable[[], Any]] = {}
+        super().__init__(ports=ports, **options)
+
+    def step(self) -> None:
+        if act := self.acts.pop(self.machine.cycle, None):
+            act()
+        super().step()
+        self.kinds.append(self.machine.input_int[25])
+        self._speeds.append(self.machine.target_qd.copy())
+
+    @property
+    def target_qd(self) -> np.ndarray:
+        return np.array(self._speeds)
+
+    def push(self, newton: float, seconds: float = 100.0) -> None:
+        """Push the flange along y of the base."""
+        self._push([0.0, newton, 0.0, 0.0, 0.0, 0.0], seconds)
+
+    @property
+    def speed(self) -> float:
+        """Of the tool point, m/s."""
+        return float(np.linalg.norm(self.machine.actual_TCP_speed[:3]))
+
+    def braked(self, since: int) -> int:
+        """Cycles from `since` until the joints stood for good."""
+        moving = np.abs(self.target_qd[since:]).max(axis=1) > 1e-9
+        return int(np.nonzero(moving)[0][-1]) + 1 if moving.any() else 0
+
+
+@contextmanager
+def driven(**options: Any) -> Iterator[tuple[RtdeRobot, Traced, AdmittanceController]]:
+    """A robot on a traced controller, and who drives it: hand-guiding, at rest."""
+    fake = Traced(**options.pop("fake", {}))
+    config = options.pop("config", Config.preset("hand-guiding"))
+    try:
+        with rtde_robot(fake, config=config, **options) as robot:
+            yield robot, fake, AdmittanceController(robot.model, config)
+    finally:
+        fake.close()
+
+
+def guided(
+    robot: RtdeRobot,
+    fake: Traced,
+    controller: AdmittanceController,
+    then: Callable[[], Any] | None = None,
+    *,
+    seconds: float = 3.0,
+    newton: float = 20.0,
+) -> Summary:
+    """Push the arm; once it moves at 0.1 m/s, `then` happens."""
+    happened: list[Any] = []
+
+    def each(state: Any, out: Any) -> None:
+        if out["tick"] == 2:
+            fake.push(newton)
+        if then is not None and not happened and fake.speed > 0.1:
+            happened.append(then())
+
+    return loop.run(robot, controller, seconds=seconds, each=each)
+
+
+class Lockstep:
+    """Steps a controller for a client in another process: a cycle when it has answered the last.
+
+    However slow either is, no cycle is lost, and none is late.
+    """
+
+    def __init__(self, fake: Traced, process: subprocess.Popen[str]) -> None:
+        self.fake, self.process = fake, process
+
+    def until(self, done: Callable[[], object], cycles: int = 60_000) -> None:
+        """Step until something is so; a client that has ended does not answer any more."""
+        for _ in range(cycles):
+            if done():
+                return
+            self.step()
+        raise AssertionError("waited in vain")
+
+    def step(self) -> None:
+        """One cycle, and the client's answer to it."""
+        fake, machine = self.fake, self.fake.machine
+        before = machine.input_int[24]
+        fake.step()
+        if machine.program_state != "PLAYING":
+            time.sleep(0.001)  # it is not there yet: let it work
+            return
+        deadline = time.monotonic() + WIRE
+        while machine.input_int[24] == before and self.process.poll() is None:
+            assert time.monotonic() < deadline, "the client does not answer"
+            fake._hub.poll(machine.time)
+            if not any(client.data.inputs for client in fake.rtde.clients):
+                return

@@ -1,0 +1,221 @@
+"""What those on the graph may not do to the node, unless whoever started it allows it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ur_admittance import ConfigError, RobotModel
+
+pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from std_msgs.msg import Bool
+
+from tests.ros2.graph import LATCHED, PATIENCE, Graph
+from tests.ros2.stage import CONFIG, NODE, Stage
+from tests.ros2.stub_arm import MODEL
+from ur_admittance.blackboard import Blackboard
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = "/io_and_status_controller/robot_program_running"
+
+
+@pytest.fixture
+def staged(graph: Graph):
+    """Makes a stage that ends with the test."""
+    made: list[Stage] = []
+
+    def make(*arguments: str, **more) -> Stage:
+        made.append(Stage(graph, *arguments, **more))
+        return made[-1]
+
+    yield make
+    for stage in made:
+        stage.close()
+
+
+@pytest.fixture
+def strict(staged) -> Stage:
+    """A node that allows nothing, active, beside a good arm."""
+    stage = staged("--model", "ur5e", "--inactive", allowed=())
+    stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    stage.activate()
+    stage.graph.until(lambda: len(stage.commands) > 3)
+    return stage
+
+
+def pose_of(q: np.ndarray) -> str:
+    """An equilibrium for the configuration, as YAML, with the tool turned as it is at home."""
+    position = ", ".join(f"{x:.6f}" for x in MODEL.fk(q)[:3, 3])
+    from ur_admittance.kernel.spatial import quaternion_of
+
+    R = np.ascontiguousarray(MODEL.fk(MODEL.home)[:3, :3])
+    wxyz = ", ".join(f"{x:.9f}" for x in quaternion_of(R))
+    return f"equilibrium: {{position: [{position}], orientation: [{wxyz}]}}\n"
+
+
+@pytest.mark.parametrize("allowed", [(), ("--allow-outside",)])
+def test_an_activation_outside_the_box_is_refused_unless_it_is_allowed(staged, allowed):
+    x = float(MODEL.fk(MODEL.home)[0, 3]) + 0.05
+    walls = f"limits: {{workspace_min: [{x:.3f}, -5.0, -5.0]}}\n"
+    stage = staged("--model", "ur5e", "--inactive", config=CONFIG + walls, allowed=allowed)
+    stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    assert stage.attempt() == bool(allowed)
+
+
+def test_limits_may_be_tightened_and_not_loosened_from_the_graph_or_the_blackboard(strict: Stage):
+    (result,) = strict.set({"max_linear_velocity": 5.0})
+    assert not result.successful
+    assert "may only be lowered from outside while the arm gives way" in result.reason
+    (result,) = strict.set({"payload.mass": 1.0})
+    assert not result.successful and "--allow-loosening" in result.reason
+    reader = Blackboard.attach("ros2")
+    with pytest.raises(ConfigError, match=r"safety\.max_force: may only be lowered"):
+        reader.set({"safety.max_force": 1000.0})
+    assert strict.set({"max_linear_velocity": 0.2})[0].successful
+    reader.set({"safety.max_force": 100.0})
+    assert "not while the arm gives way" in strict.trigger("tare").message
+    assert strict.change("deactivate")
+    assert strict.set({"max_linear_velocity": 0.5})[0].successful  # nothing moves now
+
+
+def test_a_stop_cannot_be_cleared_from_the_graph_and_says_why_everywhere(strict: Stage):
+    told = strict.graph.hear(DiagnosticArray, "/diagnostics", 10)
+    strict.behave(force=[0, 0, 20, 0, 0, 0])
+    strict.graph.until(lambda: strict.speed > 0.05)
+    assert strict.trigger("stop").success
+    again = strict.trigger("stop")
+    assert again.success and "already: asked for by the stop service" in again.message
+    strict.until_said("the arm was stopped: asked for by the stop service; what to do: see that")
+    strict.graph.until(lambda: strict.speed == 0.0)
+    answer = strict.trigger("reset")
+    assert not answer.success and "--remote-reset" in answer.message
+    assert strict.change("deactivate")
+    strict.behave(force=[0] * 6)
+    assert not strict.change("activate")
+    strict.until_said("not yet: the arm was stopped: asked for by the stop service")
+
+    def shown() -> bool:
+        words = told[-1].status[0].message if told else ""
+        return "stopped: asked for by the stop service" in words and "--remote-reset" in words
+
+    strict.graph.until(shown)
+
+
+def test_a_reset_while_the_arm_brakes_says_so(staged):
+    slow = CONFIG + "limits: {max_linear_acceleration: 0.05}\n"
+    stage = staged("--model", "ur5e", "--inactive", config=slow)
+    stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    stage.activate()
+    stage.behave(force=[0, 0, 20, 0, 0, 0])
+    stage.graph.until(lambda: stage.speed > 0.2)
+    stage.trigger("stop")
+    answer = stage.trigger("reset")
+    assert not answer.success
+    assert "the arm is still braking (asked for by the stop service" in answer.message
+
+
+def test_the_program_on_the_robot_forbids_a_start_and_its_end_stops_the_arm(staged):
+    stage = staged("--model", "ur5e", "--inactive")
+    stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    program = stage.graph.publisher(Bool, PROGRAM, LATCHED)
+    program.publish(Bool(data=False))
+    stage.refuses("the robot's program does not run")
+    program.publish(Bool(data=True))
+    stage.activate()
+    program.publish(Bool(data=False))
+    stage.until_said("the arm was stopped: the robot's program does not run; what to do: press")
+
+
+def test_an_equilibrium_far_away_is_refused_where_nobody_can_be_asked(graph: Graph, staged):
+    away = MODEL.home + np.array([0.5, 0, 0, 0, 0, 0])
+    config = CONFIG + pose_of(away)
+    stage = staged("--model", "ur5e", config=config, allowed=())
+    _, problems = stage.node.communicate(timeout=PATIENCE)
+    graph.forget(stage.node)
+    assert stage.node.returncode == 1
+    assert "from where the arm stands" in problems and "--allow-travel" in problems
+    assert not stage.commands
+
+
+def test_an_activation_that_would_travel_is_refused_and_with_leave_it_is_slow(staged):
+    away = MODEL.home + np.array([0.5, 0, 0, 0, 0, 0])
+    config = CONFIG.replace("engage_seconds: 0}", "engage_seconds: 0, stiffness: [300, 300, 300")
+    config = config.replace("[300, 300, 300", "[300, 300, 300, 20, 20, 20]}") + pose_of(away)
+    stage = staged("--model", "ur5e", "--inactive", config=config, allowed=("--allow-travel",))
+    stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    stage.activate()
+    stage.until_said("from where the arm stands; it goes there, at most 50 mm/s")
+    goal, start = MODEL.fk(away)[:3, 3], stage.tool
+    stage.graph.until(lambda: np.linalg.norm(stage.tool - start) > 0.05)
+    velocities = np.array([command.data for command in stage.commands])
+    home = MODEL.jacobian(MODEL.home)
+    speeds = np.linalg.norm(velocities @ home[:3].T, axis=1)
+    assert speeds.max() < 0.08  # m/s, by the Jacobian at home
+    assert np.linalg.norm(goal - stage.tool) < np.linalg.norm(goal - start)
+
+
+def test_one_that_is_refused_is_not_tried_again_and_says_why(graph: Graph, staged):
+    stage = staged("--model", "ur5e", config=CONFIG.replace("start_force: 50", "start_force: 1"))
+    stage.behave(force=[0, 0, 30, 0, 0, 0])
+    _, problems = stage.node.communicate(timeout=PATIENCE)
+    graph.forget(stage.node)
+    assert stage.node.returncode == 1
+    assert "30 N are unexplained" in problems and "--keep-trying" in problems
+    assert not stage.commands
+
+
+def test_a_wrench_in_another_frame_is_not_believed_and_stops_the_arm(strict: Stage):
+    before = strict.tool
+    strict.behave(frame="elsewhere", force=[0, 0, 30, 0, 0, 0])
+    strict.until_said("is given in 'elsewhere', those before in 'tool0'; it is not believed")
+    strict.graph.until(lambda: strict.speed == 0.0)
+    assert np.linalg.norm(strict.tool - before) < 1e-6
+
+
+def test_another_arm_is_refused_at_activation_and_at_reset(staged):
+    stage = staged("--inactive")
+    stage.behave(description=RobotModel.ur("ur5e").to_urdf())
+    stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    stage.activate()
+    stage.behave(description=RobotModel.ur("ur10e").to_urdf())
+    stage.trigger("stop")
+    stage.until_said("the arm was stopped: ")
+
+    def refused() -> bool:
+        answer = stage.trigger("reset")
+        return "the arm is not the one this node was first configured for" in answer.message
+
+    stage.graph.until(refused)
+    assert stage.change("deactivate")
+    stage.refuses("the arm is not the one this node was first configured for")
+    stage.behave(description=RobotModel.ur("ur5e").to_urdf())
+    stage.activate()
+
+
+def test_a_description_of_another_arm_than_the_one_given_is_refused(staged):
+    stage = staged("--model", "ur5e", "--inactive")
+    stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    stage.behave(description=RobotModel.ur("ur10e").to_urdf())
+    stage.graph.until(lambda: not (stage.change("activate") and stage.change("deactivate")))
+    stage.refuses("is not the arm that was given (ur5e)")
+
+
+def test_desired_poses_of_two_publishers_are_refused(strict: Stage):
+    first = strict.graph.publisher(PoseStamped, f"{NODE}/desired_pose")
+    second = strict.graph.publisher(PoseStamped, f"{NODE}/desired_pose")
+    message = PoseStamped()
+    message.header.frame_id = "base_link"
+    p, o = message.pose.position, message.pose.orientation
+    (p.x, p.y, p.z), o.w, o.x = map(float, strict.tool), 0.0, 1.0
+
+    def both() -> None:
+        first.publish(message)
+        second.publish(message)
+
+    words = f"{NODE}/desired_pose: refused: 2 publishers send there; keep one"
+    strict.graph.until(lambda: strict.said(words), both)
+    assert strict.state == "active"

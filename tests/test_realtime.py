@@ -1,0 +1,134 @@
+"""What is asked of the machine for the loop, and that nothing of it outlasts the loop."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import mmap
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ur_admittance import realtime_memory
+
+# Not what a fresh process has, so that going back to the defaults is not enough.
+PROGRAM = """
+import ctypes, gc, json, os, sys
+from ur_admittance import realtime, realtime_memory
+from ur_admittance.realtime import RealTime, prepare, restore
+
+libc = ctypes.CDLL(None)
+realtime._LATENCY = sys.argv[1]
+
+def everything():
+    return {
+        "policy": os.sched_getscheduler(0),
+        "priority": os.sched_getparam(0).sched_priority,
+        "cores": sorted(os.sched_getaffinity(0)),
+        "slack": libc.prctl(30, 0, 0, 0, 0),
+        "switch": sys.getswitchinterval(),
+        "collects": gc.isenabled(),
+        "frozen": gc.get_freeze_count() > 0,
+        "locked": realtime_memory.locked_bytes() > 0,
+        "awake": len(os.listdir("/proc/self/fd")),
+    }
+
+os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+libc.prctl(29, 77_000, 0, 0, 0)
+sys.setswitchinterval(0.007)
+exec(sys.argv[2])
+before = everything()
+refused = prepare(RealTime(priority=1, cpu=min(os.sched_getaffinity(0))))
+during = everything()
+prepare(RealTime(priority=1))
+restore()
+print(json.dumps([before, during, everything(), refused]))
+restore()
+assert everything() == before
+"""
+
+
+@pytest.mark.parametrize("first", ["pass", "gc.disable()", "gc.freeze()", "realtime.keep_awake()"])
+def test_a_process_is_afterwards_as_it_was(first: str, tmp_path: Path):
+    file = tmp_path / "cpu_dma_latency"
+    file.touch()
+    command = [sys.executable, "-c", PROGRAM, str(file), first]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    before, during, after, refused = json.loads(done.stdout)
+    assert after == before
+    assert not during["collects"]
+    assert during["switch"] != before["switch"]
+    changed = {name for name in before if during[name] != before[name]}
+    assert "policy" in changed or "no real-time priority" in "".join(refused)
+    assert "locked" in changed or "memory not locked" in "".join(refused)
+
+
+def resident(block: mmap.mmap) -> int:
+    """Pages of a mapping that are in memory."""
+    pages = len(block) // mmap.PAGESIZE
+    seen = (ctypes.c_ubyte * pages)()
+    start = ctypes.addressof(ctypes.c_char.from_buffer(block))
+    assert not ctypes.CDLL(None).mincore(ctypes.c_void_p(start), len(block), seen)
+    return sum(byte & 1 for byte in seen)
+
+
+@pytest.fixture
+def locked():
+    if words := realtime_memory.lock():
+        pytest.skip(f"memory cannot be locked here: {words}")
+    yield
+    realtime_memory.unlock()
+
+
+@pytest.mark.usefixtures("locked")
+def test_memory_is_locked_once_it_is_touched_and_not_before():
+    with mmap.mmap(-1, 64 * mmap.PAGESIZE) as block:
+        assert resident(block) == 0
+        block[0] = 1
+        assert resident(block) == 1
+        gc.collect()  # drops the views, so that the block can be closed
+
+
+def code_of(library: str) -> tuple[int, int, bool]:
+    """Of a library's code: its size and how much of it is in memory, kB, and whether it is locked
+    there.
+    """
+    text = Path("/proc/self/smaps").read_text()
+    blocks = re.findall(rf"^\S+ r-xp .*{library}.*\n(?:\w+: .*\n)+", text, re.MULTILINE)
+    assert blocks, f"{library} is not loaded"
+    sizes, resident = (
+        sum(int(re.findall(rf"^{name}: +(\d+) kB", block, re.MULTILINE)[0]) for block in blocks)
+        for name in ("Size", "Rss")
+    )
+    return sizes, resident, all(" lo" in re.findall("VmFlags:.*", block)[0] for block in blocks)
+
+
+@pytest.mark.usefixtures("locked")
+def test_what_the_loop_may_call_is_in_memory_whole_and_the_compiler_is_not():
+    size, resident, locked = code_of("_multiarray_umath")
+    assert locked
+    assert resident == size
+    size, resident, locked = code_of("libllvmlite")
+    assert not locked
+    assert resident < size / 10
+
+
+def test_where_locking_is_not_allowed_it_says_so_and_nothing_is_given_back():
+    program = (
+        "import resource; resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))\n"
+        "import os; os.geteuid() or os.setuid(65534)\n"
+        "from ur_admittance import realtime_memory as m; print(m.lock(), m.locked_bytes())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"import ur_admittance.realtime_memory\n{program}"],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout == f"{os.strerror(12)} 0\n"
