@@ -75,13 +75,11 @@ class Arming:
         config = node.parameters.config
         found = self._transforms.problem() or self.driver.problem()
         found = found or self._identity.problem(robot, config)
-        if not found and self.guard is not None and node.board is not None:
-            robot.told = node.board.sent
-            found = self.guard.watch(robot)
         if found:
             return [found]
         reasons = preflight.obstacles(robot, config)
         reasons = reasons or self._outside_problem(robot, config) or self._travel_problem()
+        reasons = reasons or self._guard_problem(robot)
         if reasons:
             self.rest()
         return reasons
@@ -137,6 +135,14 @@ class Arming:
         if self.guard is not None:
             found = found or self.guard.problem()
         return found
+
+    def _guard_problem(self, robot: Ros2Robot) -> list[str]:
+        """Have the guard watch. It is the last to look: it tells the arm to rest, to be heard."""
+        if self.guard is None or self._node.board is None:
+            return []
+        robot.told = self._node.board.sent
+        found = self.guard.watch(robot)
+        return [found] if found else []
 
     def _outside_problem(self, robot: Ros2Robot, config: Config) -> list[str]:
         found = outside(config, robot.model.fk(robot.look(0.0).q)[:3, 3])

@@ -26,6 +26,7 @@ SILENT = 0.02  # s without a tick, after which the guard brakes
 SILENT_PERIODS = 10.0  # likewise, where that is longer: after five the loop ticks without a state
 _START = 20.0  # s for the process to be there
 _FOUND = 5.0  # s for this process to see its publisher
+_LOOK = 0.02  # s between two looks at what it says
 _PROGRAM = Path(__file__).with_name("guard_process.py")
 
 
@@ -77,8 +78,9 @@ class Guard:
     def watch(self, robot: Ros2Robot) -> str:
         """Have it look from now on. Returns why it cannot, in words; "" if it does."""
         found = ""
-        if not (self._tell("watch") and self._hear("watching", _START)):
-            found = "did not start"
+        words = self._answer(robot) if self._tell(f"watch {robot.listeners()}") else []
+        if "watching" not in words:
+            found = f"is not heard on {self._topic}" if "alone" in words else "did not start"
         elif not self._seen():
             found = f"is not seen on {self._topic}"
         if found:
@@ -122,7 +124,7 @@ class Guard:
         while self.name not in wire.others_on(self._node, self._topic):
             if time.monotonic() > deadline:
                 return False
-            time.sleep(0.01)
+            time.sleep(_LOOK)
         return True
 
     def _tell(self, word: str) -> bool:
@@ -132,13 +134,17 @@ class Guard:
             return False
         return True
 
-    def _hear(self, word: str, seconds: float) -> bool:
-        """Wait for a word, at most for a time, s."""
-        deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0.0 and self._process.poll() is None:
-            if word in self._listen(left):
-                return True
-        return False
+    def _answer(self, robot: Ros2Robot) -> list[str]:
+        """What it says when it was told to watch. Meanwhile the robot is looked at, so that what
+        it says is not old when the arm starts.
+        """
+        words, deadline = [], time.monotonic() + _START
+        while not {"watching", "alone"} & {*words} and time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                break
+            robot.look(_LOOK)
+            words = self._listen(0.0)
+        return words
 
     def _listen(self, seconds: float) -> list[str]:
         """What it has said, waiting for at most a time, s. Reports are kept for the log."""

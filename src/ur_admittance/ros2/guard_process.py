@@ -8,11 +8,16 @@ same topic, inside the limits, and sends zeros.
 It is started by file, with one JSON argument, and imports nothing of this package: it must be small
 and soon there. It is told what to do by words on its standard input, a line each, and answers:
 
-    watch -> watching    have a publisher on the topic, and look
-    rest  -> resting     have none
+    watch N -> watching  have a publisher on the topic that all N listeners have heard, and look
+            -> alone     they have not
+    rest -> resting      have none
     quit                 end
 
 Where its input ends without that, the control process has died, and it need not wait any longer.
+
+That a publisher knows its subscriber does not mean that it is heard: the other side has to find it,
+too, which on a busy machine takes seconds. So it says that it watches only when the arm has
+acknowledged a first command, of rest, and sends zeros until the last ones are acknowledged.
 """
 
 from __future__ import annotations
@@ -29,12 +34,16 @@ import time
 from typing import Any
 
 import rclpy
+from rclpy.duration import Duration
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import Float64MultiArray
 
 LOOK = 0.002  # s between two looks
 ZEROS = 1.0  # s for which zeros are sent, once the arm is to be at rest
+UNHEARD = 60.0  # s for which they are sent at most, as long as the arm has not taken them
+_FOUND = 10.0  # s for the arm to hear this process
+_ANSWER = 0.5  # s for it to say that it has heard all, before zeros are sent again
 _COMMAND = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 _QUIT = ("quit", "")
 
@@ -137,8 +146,8 @@ class Guard:
         say("ready")
         while True:
             word = self._ears.word(LOOK)
-            if word == "watch":
-                self._watch()
+            if word is not None and word.startswith("watch "):
+                self._watch(int(word.removeprefix("watch ")))
             elif word == "rest":
                 self._rest()
             elif self._publisher is not None and word != "quit" and self._needed():
@@ -146,14 +155,18 @@ class Guard:
             if word in _QUIT:
                 return
 
-    def _watch(self) -> None:
+    def _watch(self, listeners: int) -> None:
         if self._publisher is None:
             order = self._order
             self._publisher = self._node.create_publisher(
                 Float64MultiArray, order["topic"], _COMMAND
             )
         self._silence, self._braked_at = Silence(), -1
-        say("watching")
+        deadline, heard = time.monotonic() + _FOUND, False
+        self._send([0.0] * 6)  # the arm is at rest
+        while not (heard := self._heard(listeners)) and time.monotonic() < deadline:
+            self._send([0.0] * 6)
+        say("watching" if heard else "alone")
 
     def _rest(self) -> None:
         if self._publisher is not None:
@@ -181,11 +194,23 @@ class Guard:
             if self._board.sent != count:
                 say("braked, until the control process came back")
                 return
-            self._message.data = qd
-            self._publisher.publish(self._message)
+            self._send(qd)
             due = max(due + period, time.monotonic())
             time.sleep(max(0.0, due - time.monotonic()))
+        while not self._heard() and self._board.sent == count and time.monotonic() < due + UNHEARD:
+            self._send([0.0] * 6)
         say("braked")
+
+    def _send(self, qd: list[float]) -> None:
+        self._message.data = qd
+        self._publisher.publish(self._message)
+
+    def _heard(self, listeners: int = 1) -> bool:
+        """Whether so many listen, and have taken all that they were told; waits for an answer."""
+        if self._publisher.get_subscription_count() < listeners:
+            time.sleep(_ANSWER)
+            return False
+        return self._publisher.wait_for_all_acked(Duration(seconds=_ANSWER))
 
 
 def say(words: str) -> None:

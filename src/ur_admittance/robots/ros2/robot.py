@@ -229,6 +229,10 @@ class Ros2Robot(Robot):
             self.release()
         return found
 
+    def listeners(self) -> int:
+        """How many listen to our commands."""
+        return sum(each.get_subscription_count() for each in self._publishers.values())
+
     def release(self) -> None:
         """Publish commands no more."""
         for publisher in self._publishers.values():
