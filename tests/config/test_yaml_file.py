@@ -188,13 +188,13 @@ def bomb() -> str:
     ],
     ids=lambda data: repr(data[:12]),
 )
-def test_hostile_files_are_refused_within_a_second(data: bytes, tmp_path: Path) -> None:
+def test_hostile_files_are_refused_in_a_second_of_work(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "hostile.yaml"
     path.write_bytes(data)
-    start = time.perf_counter()
+    start = time.thread_time()  # what others do on this machine does not count
     with pytest.raises(ConfigError) as caught:
         Config.load(path)
-    assert time.perf_counter() - start < 1.0
+    assert time.thread_time() - start < 1.0
     assert str(path) in str(caught.value)
 
 
