@@ -17,6 +17,10 @@ from hypothesis import settings
 # Before NumPy is loaded: on a busy machine its threads wait for each other at every 3 x 3 product.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# No test sees the controllers that its user runs, nor they it; see also the fixture `runtime`.
+_RUNTIME = tempfile.TemporaryDirectory(prefix="ur-admittance-tests-")
+os.environ["UR_ADMITTANCE_RUNTIME"] = _RUNTIME.name
+
 # A shell that starts this in the background has SIGINT ignored, and its children's, too.
 with suppress(ValueError):  # not the main thread
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

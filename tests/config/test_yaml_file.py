@@ -256,7 +256,7 @@ def configs(draw: st.DrawFn) -> Config:
         raise
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=30, deadline=None, suppress_health_check=SLOW)
 @given(config=configs())
 def test_writing_and_reading_gives_an_equal_configuration(config: Config) -> None:
     assert Config.loads(config.to_yaml()) == config
