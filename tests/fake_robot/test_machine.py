@@ -9,6 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from tests.fake_robot.scripting import machine_at_rest, play, program, said, steps
+from ur_admittance.fake_robot import measure
 from ur_admittance.fake_robot.identity import Identity
 from ur_admittance.fake_robot.machine import Machine
 from ur_admittance.fake_robot.modes import RuntimeState
@@ -251,3 +252,14 @@ def test_messages_that_nobody_fetches_are_bounded():
     machine.load_script(program('while True:\n textmsg("x")\n textmsg("y")\n sync()\nend'))
     steps(machine, 1500)
     assert len(machine.messages) == 1000
+
+
+@pytest.mark.skipif(not hasattr(measure.within, "overloads"), reason="nothing is compiled")
+def test_nothing_is_left_to_compile_once_the_machine_is_there():
+    """A compilation takes seconds, in which a controller would be silent."""
+    machine = machine_at_rest()
+    functions = (measure.tool_point, measure.felt_wrench, measure.within, measure.approach_pose)
+    before = [len(function.overloads) for function in functions]
+    assert min(before) == 1
+    play(machine, "movel(pose_add(get_target_tcp_pose(), p[0, 0, -0.02, 0, 0, 0]), a=2, v=1)")
+    assert [len(function.overloads) for function in functions] == before

@@ -91,41 +91,46 @@ class Controller:
         """
         self._faults = [Fault.parse(text) for text in faults]
         identity = other_identity(identity or Identity(), self._faults)
-        self.machine = Machine(model, identity=identity, seed=seed, **options)
-        self.machine.start()
-        for state in states:
-            if state not in STATES:
-                raise ConfigError(f"state {state!r}: there are {', '.join(STATES)}")
-            STATES[state](self.machine)
-        self._hand = Push(self.machine)
-        self.machine.arm.hand = self._hand
+        states = tuple(states)
+        unknown = [state for state in states if state not in STATES]
+        if unknown:
+            raise ConfigError(f"state {unknown[0]!r}: there are {', '.join(STATES)}")
         self.missed = 0
         self._seed = seed
-        self._model = self._reported_model(model)
         self._hub = Hub()
-        self._reader = Reader() if own_reader else None
-        feed = Feed(self.machine, self._model)
-        self._feed = feed
-        self._services: dict[str, Service] = {
-            name: ClientInterface(name, feed, self.run_script)
-            for name in ("primary", "secondary", "realtime")
-        }
-        self.rtde = Rtde(self.machine, fieldbus=fieldbus)
-        self._services["rtde"] = self.rtde
-        self.dashboard = Dashboard(self.machine, self._model, self.run_script, programs)
-        self._services["dashboard"] = self.dashboard
-        self._services["control"] = ControlSocket(self._actions())
-        self._watched: set[Client] = set()
-        self._fired: set[Fault] = set()
-        self._sick: tuple[Fault, ...] = ()
-        self.ports: dict[str, int] = {}
+        self._reader = Reader() if own_reader else None  # it starts while the arm is built
         try:
+            self.machine = Machine(model, identity=identity, seed=seed, **options)
+            self.machine.start()
+            for state in states:
+                STATES[state](self.machine)
+            self._furnish(self._reported_model(model), programs, fieldbus)
+            if self._reader is not None:
+                self._reader.wait()  # a client may allow a script very little time to start
+            self.ports: dict[str, int] = {}
             for name, service in self._services.items():
                 port = 0 if ports is None else PORTS[name] + ports
                 self.ports[name] = self._hub.listen(service, host, port)
         except BaseException:
             self.close()
             raise
+
+    def _furnish(self, model: str, programs: Mapping[str, str] | None, fieldbus: bool) -> None:
+        """A hand on the arm, and all interfaces of the machine."""
+        machine = self.machine
+        self._hand = machine.arm.hand = Push(machine)
+        self._feed = Feed(machine, model)
+        self._services: dict[str, Service] = {
+            name: ClientInterface(name, self._feed, self.run_script)
+            for name in ("primary", "secondary", "realtime")
+        }
+        self.rtde = self._services["rtde"] = Rtde(machine, fieldbus=fieldbus)
+        self.dashboard = Dashboard(machine, model, self.run_script, programs)
+        self._services["dashboard"] = self.dashboard
+        self._services["control"] = ControlSocket(self._actions())
+        self._watched: set[Client] = set()
+        self._fired: set[Fault] = set()
+        self._sick: tuple[Fault, ...] = ()
 
     def run_script(self, text: str) -> None:
         """A client, or the dashboard, starts a script."""
@@ -139,7 +144,7 @@ class Controller:
         machine = self.machine
         self._hub.poll(machine.time)
         if self._reader is not None:
-            done = self._reader.poll(machine.time)
+            done = self._reader.poll()
             if isinstance(done, ScriptError):
                 machine.reject_script(done)
             elif done is not None:
