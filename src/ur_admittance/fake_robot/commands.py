@@ -149,11 +149,12 @@ class ServoC(_Timed):
         V = motion.twist()
         turn = poses.rotation_vector(
             poses.multiply(
-                poses.rotation(*self._pose[3:6]), poses.transposed(poses.rotation(*here[3:6]))
+                poses.rotation(*self._pose[ANGULAR]),
+                poses.transposed(poses.rotation(*here[ANGULAR])),
             )
         )
         for part, way in (
-            (LINEAR, np.subtract(self._pose[0:3], here[0:3])),
+            (LINEAR, np.subtract(self._pose[LINEAR], here[LINEAR])),
             (ANGULAR, np.array(turn)),
         ):
             left = float(np.linalg.norm(way))

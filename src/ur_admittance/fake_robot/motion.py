@@ -215,7 +215,7 @@ class Motion:
     def distance(self, q: Sequence[float] | np.ndarray) -> float:
         """From where the TCP is, at the targets, to where it is at `q`, m."""
         end = self._machine.kinematics.pose(q)
-        return math.dist(end[0:3], self.pose()[0:3])
+        return math.dist(end[LINEAR], self.pose()[LINEAR])
 
     def twist(self) -> np.ndarray:
         """Of the TCP, at the targets."""

@@ -20,6 +20,7 @@ import numpy as np
 from ur_admittance.fake_robot import poses
 from ur_admittance.fake_robot.arm import CYCLE
 from ur_admittance.fake_robot.commands import Command
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 
 _AT_REST = 1e-9  # rad/s
 _TURN_SPEED = 3.0  # rad/s, of the tool on a line
@@ -192,11 +193,11 @@ class MoveL(Path):
     def _plan(self, motion: Any, q: np.ndarray) -> None:
         self._begin = motion.pose(q)
         self._q = q.copy()
-        distance = math.dist(self._begin[0:3], self._end[0:3])
+        distance = math.dist(self._begin[LINEAR], self._end[LINEAR])
         turn = poses.rotation_vector(
             poses.multiply(
-                poses.transposed(poses.rotation(*self._begin[3:6])),
-                poses.rotation(*self._end[3:6]),
+                poses.transposed(poses.rotation(*self._begin[ANGULAR])),
+                poses.rotation(*self._end[ANGULAR]),
             )
         )
         self._set_profile(motion, distance, math.hypot(*turn))
@@ -246,7 +247,7 @@ class MoveC(MoveL):
 
     def _plan(self, motion: Any, q: np.ndarray) -> None:
         self._begin, self._q = motion.pose(q), q.copy()
-        a, b, c = (np.array(x[0:3]) for x in (self._begin, self._via, self._end))
+        a, b, c = (np.array(x[LINEAR]) for x in (self._begin, self._via, self._end))
         normal = np.cross(b - a, c - a)
         area = float(normal @ normal)
         if area < 1e-12:  # on a line
@@ -269,4 +270,4 @@ class MoveC(MoveL):
         angle = fraction * self._angle
         p = self._centre + math.cos(angle) * self._x + math.sin(angle) * self._y
         turn = self._begin if self._fixed else poses.interpolate(self._begin, self._end, fraction)
-        return (*p.tolist(), *turn[3:6])
+        return (*p.tolist(), *turn[ANGULAR])

@@ -94,7 +94,7 @@ class Readings:
         """For how many cycles something has pushed against `direction` (six numbers, the linear
         ones count; all zero: any direction); 0 if nothing does (`tool_contact`).
         """
-        along = np.array(direction[0:3])
+        along = np.array(direction[LINEAR])
         length = float(np.linalg.norm(along))
         forces = self._forces
         felt = forces @ (along / -length) if length > 1e-9 else np.sqrt((forces**2).sum(axis=1))

@@ -19,6 +19,7 @@ from ur_admittance.fake_robot.identity import Identity
 from ur_admittance.fake_robot.machine import Machine
 from ur_admittance.fake_robot.modes import RobotMode, SafetyMode
 from ur_admittance.fake_robot.primary.server import ClientInterface, Feed
+from ur_admittance.fake_robot.primary.state import ROBOT_TYPES
 from ur_admittance.fake_robot.reader import Reader
 from ur_admittance.fake_robot.rtde.server import Rtde
 from ur_admittance.fake_robot.urscript import ScriptError
@@ -91,10 +92,14 @@ class Controller:
         """
         self._faults = [Fault.parse(text) for text in faults]
         identity = other_identity(identity or Identity(), self._faults)
+        model_said = self._reported_model(model)
         states = tuple(states)
         unknown = [state for state in states if state not in STATES]
         if unknown:
             raise ConfigError(f"state {unknown[0]!r}: there are {', '.join(STATES)}")
+        least, most = 1 - min(PORTS.values()), 65535 - max(PORTS.values())
+        if ports is not None and not least <= ports <= most:
+            raise ConfigError(f"--ports {ports}: must be {least} to {most}; ports end at 65535")
         self.missed = 0
         self._seed = seed
         self._hub = Hub()
@@ -104,7 +109,7 @@ class Controller:
             self.machine.start()
             for state in states:
                 STATES[state](self.machine)
-            self._furnish(self._reported_model(model), programs, fieldbus)
+            self._furnish(model_said, programs, fieldbus)
             if self._reader is not None:
                 self._reader.wait()  # a client may allow a script very little time to start
             self.ports: dict[str, int] = {}
@@ -240,6 +245,10 @@ class Controller:
 
     def _reported_model(self, model: str) -> str:
         said = [fault.value for fault in self._faults if fault.what == "model"]
+        unknown = [name for name in said if name not in ROBOT_TYPES]
+        if unknown:
+            known = ", ".join(ROBOT_TYPES)
+            raise ConfigError(f"fault model={unknown[0]!r}: no such arm; there are {known}")
         return said[-1] if said else model
 
     def _actions(self) -> dict[str, Callable[..., dict[str, Any] | None]]:

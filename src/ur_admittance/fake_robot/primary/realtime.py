@@ -11,7 +11,7 @@ _PACKET = struct.Struct(">i152d")
 
 def packet(machine: Any) -> bytes:
     """One real-time packet. All numbers are doubles; bits are a whole number in a double."""
-    unused = [0.0] * 6
+    unused, none = [0.0] * 6, [0.0] * 3
     values = [
         machine.time,
         *machine.target_q.tolist(),
@@ -36,7 +36,7 @@ def packet(machine: Any) -> bytes:
         *(float(mode) for mode in machine.joint_mode),
         float(machine.safety_mode),
         *unused,
-        *unused[:3],  # tool accelerometer
+        *none,  # tool accelerometer
         *unused,
         float(machine.speed_scaling),
         0.0,  # norm of the linear momentum
@@ -50,7 +50,7 @@ def packet(machine: Any) -> bytes:
         float(machine.runtime_state),
         *unused,  # elbow position and velocity
         float(machine.safety_status),
-        *unused[:3],
+        *none,
         float(machine.payload),
         *machine.payload_cog.tolist(),
         *machine.payload_inertia.tolist(),
