@@ -63,6 +63,22 @@ def test_the_speed_of_the_tool_point_is_the_change_of_its_pose():
     np.testing.assert_allclose(turn, middle[3:], atol=2e-3)
 
 
+def test_the_elbow_is_where_the_upper_arm_ends():
+    """By hand, for a UR5e: d1 = 0.1625 m and a2 = -0.425 m of the maker's table."""
+    machine = machine_at_rest(q0=HOME_TURNED)
+    turn, lift = HOME_TURNED[:2]
+    out = -0.425 * np.cos(lift)
+    want = [out * np.cos(turn), out * np.sin(turn), 0.1625 - 0.425 * np.sin(lift)]
+    np.testing.assert_allclose(machine.elbow()[0], want, atol=1e-6)
+    machine.load_script(program("speedj([0.3, -0.2, 0.1, 0, 0, 0], a=2, t=1)"))
+    steps(machine, 300)
+    before, speed = machine.elbow()
+    steps(machine, 1)
+    moved = (np.array(machine.elbow()[0]) - before) / 0.002
+    np.testing.assert_allclose(moved, speed, atol=2e-4)
+    assert np.linalg.norm(speed) > 0.05
+
+
 def test_a_calibrated_arm_has_the_chain_that_was_measured():
     delta = 1e-3 * np.random.default_rng(0).standard_normal((4, 6))
     machine = Machine(identity=Identity(calibration=tuple(map(tuple, delta.tolist()))))

@@ -12,6 +12,7 @@ _PACKET = struct.Struct(">i152d")
 def packet(machine: Any) -> bytes:
     """One real-time packet. All numbers are doubles; bits are a whole number in a double."""
     unused, none = [0.0] * 6, [0.0] * 3
+    elbow_position, elbow_velocity = machine.elbow()
     values = [
         machine.time,
         *machine.target_q.tolist(),
@@ -48,7 +49,8 @@ def packet(machine: Any) -> bytes:
         *([48.0] * 6),  # joint voltages, V
         float(machine.actual_digital_output_bits),
         float(machine.runtime_state),
-        *unused,  # elbow position and velocity
+        *elbow_position,
+        *elbow_velocity,
         float(machine.safety_status),
         *none,
         float(machine.payload),
