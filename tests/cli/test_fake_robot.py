@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -46,11 +47,32 @@ def test_it_lists_the_faults() -> None:
         (("--seconds", "-1"), "must be 0 or more"),
         (("--model", "ur4"), "ur4"),
         (("--state", "asleep"), "there are off, idle"),
+        (("--program", "/dev/zero/no"), "/dev/zero/no"),
+        (("--program", sys.executable), "must be a script, as text"),
+        (("--fault", "identity:model=ur99"), "there are ur5e"),
+        (("--fault", "identity:serial=abc"), "must be digits"),
     ],
 )
 def test_what_makes_no_sense_is_a_wrong_usage(arguments: tuple[str, ...], words: str) -> None:
     code, output = said("--free-ports", *arguments)
     assert code == 2
+    assert words in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--ports", "99999"), 2, "must be -29996 to 35531"),
+        (("--ports", "-30001"), 2, "must be -29996 to 35531"),
+        (("--host", "192.0.2.1"), 1, "the address must be one of this machine"),
+        (("--host", "a" * 80), 1, "the address must be one of this machine"),
+    ],
+)
+def test_a_port_or_address_that_cannot_be_had_is_told(
+    arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    got, output = said(*arguments)
+    assert got == code
     assert words in output
 
 

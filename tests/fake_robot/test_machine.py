@@ -9,6 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from tests.fake_robot.scripting import machine_at_rest, play, program, said, steps
+from ur_admittance.fake_robot import measure
 from ur_admittance.fake_robot.identity import Identity
 from ur_admittance.fake_robot.machine import Machine
 from ur_admittance.fake_robot.modes import RuntimeState
@@ -60,6 +61,22 @@ def test_the_speed_of_the_tool_point_is_the_change_of_its_pose():
     np.testing.assert_allclose((after - before)[:3, 3] / 0.002, middle[:3], atol=2e-3)
     turn = Rotation.from_matrix(after[:3, :3] @ before[:3, :3].T).as_rotvec() / 0.002
     np.testing.assert_allclose(turn, middle[3:], atol=2e-3)
+
+
+def test_the_elbow_is_where_the_upper_arm_ends():
+    """By hand, for a UR5e: d1 = 0.1625 m and a2 = -0.425 m of the maker's table."""
+    machine = machine_at_rest(q0=HOME_TURNED)
+    turn, lift = HOME_TURNED[:2]
+    out = -0.425 * np.cos(lift)
+    want = [out * np.cos(turn), out * np.sin(turn), 0.1625 - 0.425 * np.sin(lift)]
+    np.testing.assert_allclose(machine.elbow()[0], want, atol=1e-6)
+    machine.load_script(program("speedj([0.3, -0.2, 0.1, 0, 0, 0], a=2, t=1)"))
+    steps(machine, 300)
+    before, speed = machine.elbow()
+    steps(machine, 1)
+    moved = (np.array(machine.elbow()[0]) - before) / 0.002
+    np.testing.assert_allclose(moved, speed, atol=2e-4)
+    assert np.linalg.norm(speed) > 0.05
 
 
 def test_a_calibrated_arm_has_the_chain_that_was_measured():
@@ -251,3 +268,14 @@ def test_messages_that_nobody_fetches_are_bounded():
     machine.load_script(program('while True:\n textmsg("x")\n textmsg("y")\n sync()\nend'))
     steps(machine, 1500)
     assert len(machine.messages) == 1000
+
+
+@pytest.mark.skipif(not hasattr(measure.within, "overloads"), reason="nothing is compiled")
+def test_nothing_is_left_to_compile_once_the_machine_is_there():
+    """A compilation takes seconds, in which a controller would be silent."""
+    machine = machine_at_rest()
+    functions = (measure.tool_point, measure.felt_wrench, measure.within, measure.approach_pose)
+    before = [len(function.overloads) for function in functions]
+    assert min(before) == 1
+    play(machine, "movel(pose_add(get_target_tcp_pose(), p[0, 0, -0.02, 0, 0, 0]), a=2, v=1)")
+    assert [len(function.overloads) for function in functions] == before

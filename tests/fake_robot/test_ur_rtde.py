@@ -24,7 +24,7 @@ pytestmark = [
     ),
 ]
 ROOT = Path(__file__).parents[2]
-SECONDS = 120.0  # for a client to finish on a busy machine
+SECONDS = 900.0  # for a client to finish: it takes 20, on a very busy machine 100
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,27 @@ def robot() -> Iterator[FakeRobot]:
     pid = os.getpid()
     host = f"127.{100 + pid // 65536 % 100}.{pid // 256 % 256}.{pid % 254 + 1}"
     with FakeRobot(host=host, ports=0, process=True) as made:
+        leave_the_script(made)
         yield made
+
+
+def leave_the_script(robot: FakeRobot) -> None:
+    """ur_rtde allows 5 s of real time from sending its script to its start, however busy the
+    machine is. So the script is left with the controller before, which keeps what it has compiled;
+    what becomes of the client that brings it does not matter.
+    """
+    first = start("hang", robot)
+    until(robot, lambda state: state["program_state"] == "PLAYING")
+    end(first)
+    robot.do("stop_program")
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """As a client ends that is killed."""
+    process.kill()
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 def start(what: str, robot: FakeRobot) -> subprocess.Popen[str]:
@@ -142,9 +162,7 @@ def test_a_killed_client_leaves_the_arm_braked_and_another_takes_over(
     while hanging.stdout.readline().strip() != "moving":
         assert hanging.poll() is None
     until(robot, lambda state: state["actual_qd"][0] > 0.05)
-    hanging.kill()
-    hanging.wait()
-    hanging.stdout.close()
+    end(hanging)
     until(robot, lambda state: max(map(abs, state["actual_qd"])) < 0.01)
     back = result(start("come_back", robot))
     assert back["moved"]

@@ -15,10 +15,16 @@ PERIOD = 0.002  # s
 
 def until(done: Callable[[], bool]) -> None:
     """Wait for something; if it never comes, what is read next says so."""
-    for _ in range(3000):
+    for _ in range(30_000):
         if done():
             return
         time.sleep(0.01)
+
+
+def near(read: Callable[[], list[float]], wanted: list[float], within: float) -> list[float]:
+    """What is read once it is near; each interface has a thread of its own, which may be late."""
+    until(lambda: all(abs(a - b) < within for a, b in zip(read(), wanted, strict=False)))
+    return read()
 
 
 def drive(host: str) -> dict[str, Any]:
@@ -41,17 +47,19 @@ def drive(host: str) -> dict[str, Any]:
     }
 
     away = [HOME[0] + 0.2, HOME[1] - 0.1, HOME[2] + 0.1, *HOME[3:]]
-    seen["moveJ"] = [control.moveJ(away, 2.0, 4.0), receive.getActualQ(), away]
-    seen["moveJ_back"] = [control.moveJ(HOME, 2.0, 4.0), receive.getActualQ(), HOME]
+    seen["moveJ"] = [control.moveJ(away, 2.0, 4.0), near(receive.getActualQ, away, 1e-3), away]
+    seen["moveJ_back"] = [control.moveJ(HOME, 2.0, 4.0), near(receive.getActualQ, HOME, 1e-3), HOME]
 
     pose = receive.getActualTCPPose()
     there = [*pose[:2], pose[2] - 0.05, *pose[3:]]
-    seen["moveL"] = [control.moveL(there, 0.5, 2.0), receive.getActualTCPPose(), there]
+    arrived = control.moveL(there, 0.5, 2.0)
+    seen["moveL"] = [arrived, near(receive.getActualTCPPose, there[:3], 1e-3), there]
     control.moveL(pose, 0.5, 2.0)
 
     control.moveJ(away, 0.1, 1.0, True)
     until(lambda: receive.getActualQ()[0] > 0.02)
     control.stopJ(4.0)
+    near(receive.getActualQd, [0.0] * 6, 0.01)
     seen["stopped_on_the_way"] = [receive.getActualQ()[0], max(map(abs, receive.getActualQd()))]
     control.moveJ(HOME, 2.0, 4.0)
 
@@ -59,7 +67,7 @@ def drive(host: str) -> dict[str, Any]:
     until(lambda: abs(receive.getActualQd()[0] - 0.2) < 0.001)
     seen["speedJ"] = receive.getActualQd()
     control.speedStop()
-    seen["speedStop"] = receive.getActualQd()
+    seen["speedStop"] = near(receive.getActualQd, [0.0] * 6, 0.01)
     control.moveJ(HOME, 2.0, 4.0)
 
     control.speedL([0, 0, -0.05, 0, 0, 0], 1.0)
@@ -79,6 +87,7 @@ def drive(host: str) -> dict[str, Any]:
     control.servoStop()
     control.moveJ(HOME, 2.0, 4.0)
 
+    near(receive.getActualQ, HOME, 1e-3)
     pose = receive.getActualTCPPose()
     target = list(pose)
     for i in range(100):
@@ -144,7 +153,7 @@ def come_back(host: str) -> dict[str, Any]:
     control = rtde_control.RTDEControlInterface(host)
     receive = rtde_receive.RTDEReceiveInterface(host)
     moved = control.moveJ(HOME, 2.0, 4.0)
-    q = receive.getActualQ()
+    q = near(receive.getActualQ, HOME, 1e-3)
     control.stopScript()
     control.disconnect()
     receive.disconnect()

@@ -109,7 +109,7 @@ def fake_robot(
         host=host,
         ports=None if free_ports else ports,
         faults=fault or (),
-        programs={path.name: path.read_text("utf-8") for path in program or ()},
+        programs={path.name: _script(path) for path in program or ()},
         fieldbus=fieldbus,
         states=state or (),
         own_reader=True,
@@ -148,6 +148,13 @@ def fake_robot(
     if not as_json:
         missed = f"; {controller.missed} cycles were given up" if controller.missed else ""
         typer.echo(f"{machine.time:.1f} s, {machine.cycle} cycles{missed}")
+
+
+def _script(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"--program {path}: must be a script, as text (UTF-8)") from None
 
 
 def _surroundings(names: list[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ur_admittance.fake_robot import poses
 from ur_admittance.fake_robot.identity import Identity
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.kinematics import pose_and_jacobian
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.sim import SimRobot
 
@@ -136,9 +137,9 @@ class Kinematics:
     @tcp.setter
     def tcp(self, offset: Sequence[float]) -> None:
         self._tcp = tuple(float(x) for x in offset)
-        R = np.reshape(poses.rotation(*self._tcp[3:6]), (3, 3))
+        R = np.reshape(poses.rotation(*self._tcp[ANGULAR]), (3, 3))
         self._params["chain_R"][0, 6] = self._last_R @ R
-        self._params["chain_p"][0, 6] = self._last_R @ np.array(self._tcp[0:3]) + self._last_p
+        self._params["chain_p"][0, 6] = self._last_R @ np.array(self._tcp[LINEAR]) + self._last_p
 
     def update(self, q: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """R_WP (3, 3), p_WP (3,) and the Jacobian (6, 6) at `q`: views, until the next call."""

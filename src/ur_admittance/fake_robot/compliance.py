@@ -40,7 +40,7 @@ class Compliance:
         wrench: Sequence[float],
         limits: Sequence[float],
     ) -> None:
-        self._R[:] = np.reshape(poses.rotation(*frame[3:6]), (3, 3))
+        self._R[:] = np.reshape(poses.rotation(*frame[ANGULAR]), (3, 3))
         self._selected[:], self._wrench[:] = selected, wrench
         self._limits[:] = np.abs(limits)
         self.active = True

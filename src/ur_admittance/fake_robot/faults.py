@@ -186,6 +186,8 @@ def other_identity(identity: Identity, faults: Iterable[Fault]) -> Identity:
         if fault.where != "identity":
             continue
         if fault.what == "serial":
+            if not (fault.value.isascii() and fault.value.isdigit()):
+                raise ConfigError(f"fault serial={fault.value!r}: must be digits")
             identity = replace(identity, serial_number=fault.value)
         elif fault.what == "version":
             identity = replace(identity, version=_version(fault))

@@ -10,6 +10,7 @@ import numpy as np
 from ur_admittance.fake_robot import poses
 from ur_admittance.fake_robot.arm import Kinematics
 from ur_admittance.fake_robot.measure import approach_pose
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 
 _CLOSE = 1e-9  # m and rad: done
@@ -40,10 +41,10 @@ class Inverse:
     ) -> poses.Pose6 | None:
         """Joint positions that bring `tcp` to `pose`, if there are any near `near` or elsewhere."""
         self._use(tcp)
-        if math.hypot(*pose[0:3]) > self._reach + math.hypot(*tcp[0:3]):
+        if math.hypot(*pose[LINEAR]) > self._reach + math.hypot(*tcp[LINEAR]):
             return None
         start = np.array(near, dtype=np.float64)
-        p, R = np.array(pose[0:3]), np.array(poses.rotation(*pose[3:6]))
+        p, R = np.array(pose[LINEAR]), np.array(poses.rotation(*pose[ANGULAR]))
         for offset in (None, *self._elsewhere):
             q = start.copy() if offset is None else start + offset
             if not self._approach(q, p, R, _STEPS) < _ENOUGH:
@@ -59,7 +60,7 @@ class Inverse:
     ) -> bool:
         """Move `q` to where `tcp` is at `pose`, a little way off. False: a singularity."""
         self._use(tcp)
-        p, R = np.array(pose[0:3]), np.array(poses.rotation(*pose[3:6]))
+        p, R = np.array(pose[LINEAR]), np.array(poses.rotation(*pose[ANGULAR]))
         return self._approach(q, p, R, steps) < 1e-5
 
     def _use(self, tcp: Sequence[float]) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ur_admittance.fake_robot.arm import CYCLE, Arm, dh_table
 from ur_admittance.fake_robot.identity import Identity
+from ur_admittance.fake_robot.measure import approach_pose, felt_wrench, tool_point, within
 from ur_admittance.fake_robot.messages import Message, Messages
 from ur_admittance.fake_robot.modes import JointMode, RobotBit, RobotMode, RuntimeState
 from ur_admittance.fake_robot.motion import Motion
@@ -22,6 +23,7 @@ from ur_admittance.fake_robot.readings import Readings
 from ur_admittance.fake_robot.registers import Registers
 from ur_admittance.fake_robot.safety import Safety
 from ur_admittance.fake_robot.urscript import Execution, Program, ScriptError, compile_script
+from ur_admittance.kernel.compile import announced
 from ur_admittance.model import RobotModel
 
 _MAX_SECONDARIES = 8  # secondary programs that run at a time
@@ -93,8 +95,15 @@ class Machine(Registers, Readings, Pendant):
         self.runtime_state = RuntimeState.STOPPED
         self._secondaries: list[Execution] = []
         self.motion = Motion(self)
-        self.aim()
-        self.observe()
+        self._compile()
+
+    def _compile(self) -> None:
+        """Do everything once that is compiled when it is first done: no cycle waits for it."""
+        with announced("the fake robot", tool_point, felt_wrench, within, approach_pose):
+            self.aim()
+            self.observe()
+            self.safety.check(self.target_q, self.target_qd, self.target_TCP_speed, self.actual_q)
+            self.motion.joints_for(self.target_TCP_pose.tolist())
 
     # --- time ---
 

@@ -5,6 +5,7 @@ The targets `q` and `qd` are the machine's `target_q` and `target_qd`, less what
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ class Motion:
     Attributes:
         q, qd: (6,) rad and rad/s, without what compliance adds.
         compliance: force mode.
+        blended: the path that comes to its end while the next one begins; see `paths`.
         brake_rate: rad/s^2, when nobody says how to stop.
     """
 
@@ -37,6 +39,7 @@ class Motion:
         self.compliance = Compliance()
         self.brake_rate = float(machine.model.qdd_max.min())
         self.torque_limit = machine.model.tau_max
+        self.blended: Any = None
         self._command: Command | None = None
         self._owner: Any = None
         self._scale, self._halted, self._stale = 1.0, False, False
@@ -52,12 +55,14 @@ class Motion:
         if active is not None and not active.done and self._owner is not owner:
             raise ScriptError("Another thread is already controlling the robot")
         command.start(self)
+        if not command.blends:
+            self.blended = None
         self._command, self._owner = command, owner
 
     def release(self, owner: Any) -> None:
         """A thread ends (None: all do): the arm decelerates, unless another moves it."""
         if owner is None or owner is self._owner:
-            self._command, self._owner = None, None
+            self._command = self._owner = self.blended = None
 
     def end_modes(self) -> None:
         """A program ends: so do force mode and freedrive."""
@@ -76,13 +81,14 @@ class Motion:
     def halt(self) -> None:
         """Brake hard; the command begins again when the program goes on."""
         self._halted = self._stale = True
+        self.blended = None
 
     def freeze(self) -> None:
         """The targets are where the arm is, at rest: brakes, or a hand moved it."""
         self._fold()
         self.q[:] = self._machine.actual_q
         self.qd[:] = 0.0
-        self._stale = True
+        self._stale, self.blended = True, None
         self._write()
 
     def reject(self) -> None:
@@ -123,7 +129,7 @@ class Motion:
         elif machine.freedrive and not stopped:
             if not self.move_tcp(led(machine.actual_TCP_force)):
                 self.brake()
-        elif command is None or command.done:
+        elif command is None or (command.done and self.blended is not command):
             self.brake()
         elif not paused or (self._scale > 0.0 and not self._stale):
             if self._stale:
@@ -202,9 +208,14 @@ class Motion:
         if self.qd.any():
             self.approach(_REST, self.brake_rate)
 
-    def pose(self) -> poses.Pose6:
-        """Of the TCP, at the targets."""
-        return self._machine.kinematics.pose(self.q)
+    def pose(self, q: np.ndarray | None = None) -> poses.Pose6:
+        """Of the TCP, at `q` or else at the targets."""
+        return self._machine.kinematics.pose(self.q if q is None else q)
+
+    def distance(self, q: Sequence[float] | np.ndarray) -> float:
+        """From where the TCP is, at the targets, to where it is at `q`, m."""
+        end = self._machine.kinematics.pose(q)
+        return math.dist(end[LINEAR], self.pose()[LINEAR])
 
     def twist(self) -> np.ndarray:
         """Of the TCP, at the targets."""
@@ -231,10 +242,10 @@ class Motion:
             return None
         return rates if np.abs(rates).max() < 100.0 else None
 
-    def follow(self, pose: Sequence[float], q: np.ndarray) -> bool:
+    def follow(self, pose: Sequence[float], q: np.ndarray, steps: int = 4) -> bool:
         """Move `q` to where the TCP is at `pose`, a little way off."""
         machine = self._machine
-        return machine.inverse.follow(pose, q, machine.kinematics.tcp)
+        return machine.inverse.follow(pose, q, machine.kinematics.tcp, steps)
 
     def joints_for(self, pose: Sequence[float]) -> poses.Pose6 | None:
         machine = self._machine

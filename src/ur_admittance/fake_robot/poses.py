@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+
 Vector = tuple[float, float, float]
 Rotation = tuple[float, ...]  # nine numbers, row by row
 Pose6 = tuple[float, ...]
@@ -81,33 +83,33 @@ def turned(R: Sequence[float], v: Sequence[float]) -> Vector:
 def trans(A: Sequence[float], B: Sequence[float]) -> Pose6:
     """The pose B, given in the frame A, in A's parent: X_A X_B (`pose_trans`)."""
     R = rotation(A[3], A[4], A[5])
-    x, y, z = turned(R, B[0:3])
+    x, y, z = turned(R, B[LINEAR])
     turn = rotation_vector(multiply(R, rotation(B[3], B[4], B[5])))
     return (A[0] + x, A[1] + y, A[2] + z, *turn)
 
 
 def inverse(A: Sequence[float]) -> Pose6:
     """X_A^-1 (`pose_inv`)."""
-    x, y, z = turned(rotation(-A[3], -A[4], -A[5]), A[0:3])
+    x, y, z = turned(rotation(-A[3], -A[4], -A[5]), A[LINEAR])
     return (-x, -y, -z, -A[3], -A[4], -A[5])
 
 
 def add(A: Sequence[float], B: Sequence[float]) -> Pose6:
     """Positions added, rotations composed: R_A R_B (`pose_add`)."""
-    turn = rotation_vector(multiply(rotation(*A[3:6]), rotation(*B[3:6])))
+    turn = rotation_vector(multiply(rotation(*A[ANGULAR]), rotation(*B[ANGULAR])))
     return (A[0] + B[0], A[1] + B[1], A[2] + B[2], *turn)
 
 
 def sub(A: Sequence[float], B: Sequence[float]) -> Pose6:
     """Positions subtracted; the rotation R_A R_B^-1 (`pose_sub`)."""
-    turn = rotation_vector(multiply(rotation(*A[3:6]), rotation(-B[3], -B[4], -B[5])))
+    turn = rotation_vector(multiply(rotation(*A[ANGULAR]), rotation(-B[3], -B[4], -B[5])))
     return (A[0] - B[0], A[1] - B[1], A[2] - B[2], *turn)
 
 
 def interpolate(A: Sequence[float], B: Sequence[float], s: float) -> Pose6:
     """From A (s = 0) to B (s = 1), straight and about one axis (`interpolate_pose`)."""
-    R = rotation(*A[3:6])
-    way = rotation_vector(multiply(transposed(R), rotation(*B[3:6])))
+    R = rotation(*A[ANGULAR])
+    way = rotation_vector(multiply(transposed(R), rotation(*B[ANGULAR])))
     turn = rotation_vector(multiply(R, rotation(s * way[0], s * way[1], s * way[2])))
     return (
         A[0] + s * (B[0] - A[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -94,12 +95,24 @@ class Readings:
         """For how many cycles something has pushed against `direction` (six numbers, the linear
         ones count; all zero: any direction); 0 if nothing does (`tool_contact`).
         """
-        along = np.array(direction[0:3])
+        along = np.array(direction[LINEAR])
         length = float(np.linalg.norm(along))
         forces = self._forces
         felt = forces @ (along / -length) if length > 1e-9 else np.sqrt((forces**2).sum(axis=1))
         touched = np.roll(felt > _TOUCH, -(self._newest + 1))[::-1]
         return int(np.argmin(touched)) if not touched.all() else HISTORY - 1
+
+    def elbow(self) -> tuple[list[float], list[float]]:
+        """Position [m] and velocity [m/s] of the elbow, the third joint's origin, in `base`."""
+        first, second = self.model.X_chain[0], self.model.X_chain[1]
+        q, qd = self.actual_q, self.actual_qd
+        X_0 = first @ _turn(q[0])
+        X_1 = X_0 @ second @ _turn(q[1])
+        p = (X_1 @ self.model.X_chain[2])[:3, 3]
+        v = np.zeros(3)
+        for X, rate in ((X_0, qd[0]), (X_1, qd[1])):
+            v += np.cross(rate * X[:3, 2], p - X[:3, 3])
+        return p.tolist(), v.tolist()
 
     def joints_before(self, cycles: int) -> np.ndarray:
         """(6,) measured joint positions so many cycles ago."""
@@ -149,3 +162,8 @@ class Readings:
             self.actual_TCP_force,
         )
         self._forces[self._newest] = self.actual_TCP_force[LINEAR]
+
+
+def _turn(angle: float) -> np.ndarray:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])

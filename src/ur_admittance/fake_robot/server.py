@@ -19,6 +19,7 @@ from ur_admittance.fake_robot.identity import Identity
 from ur_admittance.fake_robot.machine import Machine
 from ur_admittance.fake_robot.modes import RobotMode, SafetyMode
 from ur_admittance.fake_robot.primary.server import ClientInterface, Feed
+from ur_admittance.fake_robot.primary.state import ROBOT_TYPES
 from ur_admittance.fake_robot.reader import Reader
 from ur_admittance.fake_robot.rtde.server import Rtde
 from ur_admittance.fake_robot.urscript import ScriptError
@@ -91,41 +92,50 @@ class Controller:
         """
         self._faults = [Fault.parse(text) for text in faults]
         identity = other_identity(identity or Identity(), self._faults)
-        self.machine = Machine(model, identity=identity, seed=seed, **options)
-        self.machine.start()
-        for state in states:
-            if state not in STATES:
-                raise ConfigError(f"state {state!r}: there are {', '.join(STATES)}")
-            STATES[state](self.machine)
-        self._hand = Push(self.machine)
-        self.machine.arm.hand = self._hand
+        model_said = self._reported_model(model)
+        states = tuple(states)
+        unknown = [state for state in states if state not in STATES]
+        if unknown:
+            raise ConfigError(f"state {unknown[0]!r}: there are {', '.join(STATES)}")
+        least, most = 1 - min(PORTS.values()), 65535 - max(PORTS.values())
+        if ports is not None and not least <= ports <= most:
+            raise ConfigError(f"--ports {ports}: must be {least} to {most}; ports end at 65535")
         self.missed = 0
         self._seed = seed
-        self._model = self._reported_model(model)
         self._hub = Hub()
-        self._reader = Reader() if own_reader else None
-        feed = Feed(self.machine, self._model)
-        self._feed = feed
-        self._services: dict[str, Service] = {
-            name: ClientInterface(name, feed, self.run_script)
-            for name in ("primary", "secondary", "realtime")
-        }
-        self.rtde = Rtde(self.machine, fieldbus=fieldbus)
-        self._services["rtde"] = self.rtde
-        self.dashboard = Dashboard(self.machine, self._model, self.run_script, programs)
-        self._services["dashboard"] = self.dashboard
-        self._services["control"] = ControlSocket(self._actions())
-        self._watched: set[Client] = set()
-        self._fired: set[Fault] = set()
-        self._sick: tuple[Fault, ...] = ()
-        self.ports: dict[str, int] = {}
+        self._reader = Reader() if own_reader else None  # it starts while the arm is built
         try:
+            self.machine = Machine(model, identity=identity, seed=seed, **options)
+            self.machine.start()
+            for state in states:
+                STATES[state](self.machine)
+            self._furnish(model_said, programs, fieldbus)
+            if self._reader is not None:
+                self._reader.wait()  # a client may allow a script very little time to start
+            self.ports: dict[str, int] = {}
             for name, service in self._services.items():
                 port = 0 if ports is None else PORTS[name] + ports
                 self.ports[name] = self._hub.listen(service, host, port)
         except BaseException:
             self.close()
             raise
+
+    def _furnish(self, model: str, programs: Mapping[str, str] | None, fieldbus: bool) -> None:
+        """A hand on the arm, and all interfaces of the machine."""
+        machine = self.machine
+        self._hand = machine.arm.hand = Push(machine)
+        self._feed = Feed(machine, model)
+        self._services: dict[str, Service] = {
+            name: ClientInterface(name, self._feed, self.run_script)
+            for name in ("primary", "secondary", "realtime")
+        }
+        self.rtde = self._services["rtde"] = Rtde(machine, fieldbus=fieldbus)
+        self.dashboard = Dashboard(machine, model, self.run_script, programs)
+        self._services["dashboard"] = self.dashboard
+        self._services["control"] = ControlSocket(self._actions())
+        self._watched: set[Client] = set()
+        self._fired: set[Fault] = set()
+        self._sick: tuple[Fault, ...] = ()
 
     def run_script(self, text: str) -> None:
         """A client, or the dashboard, starts a script."""
@@ -139,7 +149,7 @@ class Controller:
         machine = self.machine
         self._hub.poll(machine.time)
         if self._reader is not None:
-            done = self._reader.poll(machine.time)
+            done = self._reader.poll()
             if isinstance(done, ScriptError):
                 machine.reject_script(done)
             elif done is not None:
@@ -235,6 +245,10 @@ class Controller:
 
     def _reported_model(self, model: str) -> str:
         said = [fault.value for fault in self._faults if fault.what == "model"]
+        unknown = [name for name in said if name not in ROBOT_TYPES]
+        if unknown:
+            known = ", ".join(ROBOT_TYPES)
+            raise ConfigError(f"fault model={unknown[0]!r}: no such arm; there are {known}")
         return said[-1] if said else model
 
     def _actions(self) -> dict[str, Callable[..., dict[str, Any] | None]]:

@@ -5,6 +5,7 @@ can ask for.
 from __future__ import annotations
 
 import contextlib
+import errno
 import selectors
 import socket
 from collections.abc import Iterator
@@ -179,11 +180,17 @@ class Hub:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             sock.bind((host, port))
             sock.listen(64)
-        except (OSError, OverflowError) as error:
+        except (OSError, UnicodeError) as error:
             sock.close()
+            taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+            hint = (
+                "another controller runs there; --ports moves all ports, --host 127.0.0.2 is "
+                "another address of this machine"
+                if taken
+                else "the address must be one of this machine, such as 127.0.0.1 or 0.0.0.0"
+            )
             raise RobotError(
-                f"fake robot: cannot listen for {service.name} on {host}:{port} ({error}); is "
-                "another controller running? --ports moves all ports"
+                f"fake robot: cannot listen for {service.name} on {host}:{port} ({error}): {hint}"
             ) from None
         sock.setblocking(False)
         self._selector.register(sock, selectors.EVENT_READ, (service, None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-ROBOT_STATE, ROBOT_MESSAGE, PROGRAM_STATE_MESSAGE = 16, 20, 25
+ROBOT_STATE, ROBOT_MESSAGE = 16, 20
 TEXT, PROGRAM_LABEL, POPUP, VERSION, SAFETY_MODE, ERROR_CODE, KEY = 0, 1, 2, 3, 5, 6, 7
 RUNTIME_EXCEPTION = 10
 CONTROLLER, RTMACHINE = 7, 5  # who says it
@@ -84,9 +84,3 @@ def runtime_exception(time: float, line: int, column: int, words: str) -> bytes:
 def safety_mode(time: float, mode: int, code: int = 0, argument: int = 0) -> bytes:
     """A change of the safety mode."""
     return message(SAFETY_MODE, time, struct.pack(">iiBII", code, argument, mode, 1, 0))
-
-
-def global_variables(time: float, names: str = "") -> bytes:
-    """The program state message that lists the names of global variables, one a line."""
-    body = struct.pack(">QBH", round(time * 1e6), 0, 0) + names.encode()
-    return packet(PROGRAM_STATE_MESSAGE, body)

@@ -11,7 +11,8 @@ _PACKET = struct.Struct(">i152d")
 
 def packet(machine: Any) -> bytes:
     """One real-time packet. All numbers are doubles; bits are a whole number in a double."""
-    unused = [0.0] * 6
+    unused, none = [0.0] * 6, [0.0] * 3
+    elbow_position, elbow_velocity = machine.elbow()
     values = [
         machine.time,
         *machine.target_q.tolist(),
@@ -36,7 +37,7 @@ def packet(machine: Any) -> bytes:
         *(float(mode) for mode in machine.joint_mode),
         float(machine.safety_mode),
         *unused,
-        *unused[:3],  # tool accelerometer
+        *none,  # tool accelerometer
         *unused,
         float(machine.speed_scaling),
         0.0,  # norm of the linear momentum
@@ -48,9 +49,10 @@ def packet(machine: Any) -> bytes:
         *([48.0] * 6),  # joint voltages, V
         float(machine.actual_digital_output_bits),
         float(machine.runtime_state),
-        *unused,  # elbow position and velocity
+        *elbow_position,
+        *elbow_velocity,
         float(machine.safety_status),
-        *unused[:3],
+        *none,
         float(machine.payload),
         *machine.payload_cog.tolist(),
         *machine.payload_inertia.tolist(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ur_admittance.fake_robot.messages import Message
-from ur_admittance.fake_robot.primary import messages, realtime, state
+from ur_admittance.fake_robot.primary import messages, realtime, state, variables
 from ur_admittance.fake_robot.primary.scripts import SCRIPT_BYTES, Scripts
 from ur_admittance.fake_robot.wire import Caps, Client, Service
 
@@ -41,6 +41,7 @@ class Feed:
         self.machine = machine
         self._made: dict[str, bytes] = {}
         self._safety = machine.safety_mode
+        self._program = machine.program
         self.said: list[bytes] = []
 
     def next(self) -> None:
@@ -50,6 +51,9 @@ class Feed:
         if self.machine.safety_mode != self._safety:
             self._safety = self.machine.safety_mode
             self.said.append(messages.safety_mode(self.machine.time, self._safety))
+        if self.machine.program is not self._program:
+            self._program = self.machine.program
+            self.said.append(self.names())
         for _ in range(min(MESSAGES_A_CYCLE, len(self.machine.messages))):
             said = self.machine.messages.popleft()
             if said.kind != "close_popup":  # a matter of the pendant
@@ -60,6 +64,20 @@ class Feed:
         if "state" not in self._made:
             self._made["state"] = state.robot_state(self.machine, self.model)
         return self._made["state"]
+
+    def names(self) -> bytes:
+        """The names of the running program's variables; none if none runs."""
+        program = self.machine.program
+        listed = () if program is None else program.program.variables
+        return variables.names(self.machine.time, listed)
+
+    def values(self) -> bytes:
+        """The values of the running program's variables."""
+        if "values" not in self._made:
+            program = self.machine.program
+            listed = () if program is None else program.values()
+            self._made["values"] = variables.values(self.machine.time, listed)
+        return self._made["values"]
 
     def realtime(self) -> bytes:
         """The real-time packet of this cycle."""
@@ -80,8 +98,8 @@ class ClientInterface(Service):
     def __init__(self, name: str, feed: Feed, run: Callable[[str], None]) -> None:
         """
         Args:
-            name: "primary" (state and messages, 10 Hz), "secondary" (state, 10 Hz) or "realtime"
-                (real-time packets, 500 Hz).
+            name: "primary" (state, variables and messages, 10 Hz), "secondary" (state, 10 Hz) or
+                "realtime" (real-time packets, 500 Hz).
             feed: shared by the three.
             run: takes a script.
         """
@@ -98,7 +116,7 @@ class ClientInterface(Service):
             who = machine.identity
             client.send(messages.version(machine.time, who.version, who.build_date))
         if self.name == "primary":
-            client.send(messages.global_variables(machine.time))
+            client.send(self._feed.names())
 
     def received(self, client: Client) -> None:
         session = client.data
@@ -132,6 +150,8 @@ class ClientInterface(Service):
             packets.append(self._feed.state())
         if self.name == "primary":
             packets += self._feed.said
+            if self._cycle % STATE_CYCLES == 0 and self._feed.machine.program is not None:
+                packets.append(self._feed.values())
         for packet in packets:
             for client in self.clients:
                 client.send(packet)

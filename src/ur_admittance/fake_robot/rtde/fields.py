@@ -193,6 +193,8 @@ def _outputs() -> dict[str, Output]:
         "payload_cog": Output("VECTOR3D", _listed("payload_cog")),
         "target_gravity": Output("VECTOR3D", _listed("gravity")),
         "joint_mode": Output("VECTOR6INT32", lambda machine: [int(i) for i in machine.joint_mode]),
+        "elbow_position": Output("VECTOR3D", lambda machine: machine.elbow()[0]),
+        "elbow_velocity": Output("VECTOR3D", lambda machine: machine.elbow()[1]),
         "tcp_force_scalar": Output("DOUBLE", _norm_of_force),
         "standard_analog_input0": Output("DOUBLE", partial(_item, "analog_input", 0, float)),
         "standard_analog_input1": Output("DOUBLE", partial(_item, "analog_input", 1, float)),

@@ -54,11 +54,13 @@ class Program:
         name: of the program.
         secondary: a `sec`, which runs beside the program and does not wait.
         code: marshalled code object that defines the functions.
+        variables: names of the program's own variables.
     """
 
     name: str
     secondary: bool
     code: bytes
+    variables: tuple[str, ...] = ()
 
 
 def compile_script(text: str) -> Program:
@@ -101,7 +103,8 @@ class _Compiler(Expressions):
         except (SyntaxError, ValueError, OverflowError) as error:
             line = getattr(error, "lineno", None) or 1
             raise ScriptError(f"the script cannot be compiled: {error.args[0]}", line) from None
-        return Program(self._name, self._secondary, marshal.dumps(code))
+        names = tuple(sorted(self._globals))
+        return Program(self._name, self._secondary, marshal.dumps(code), names)
 
     # --- functions ---
 

@@ -60,7 +60,7 @@ class Execution:
         self.random = random.Random(0)
         self._watchdogs: dict[str, tuple[float, str, float]] = {}
         self._handles = 0
-        space = self._namespace()
+        self._space = space = self._namespace()
         exec(marshal.loads(program.code), space)  # only what the compiler wrote
         self._threads = [Thread(space[MAIN](), 0, program.name)]
         self.main = self.current = self._threads[0]
@@ -95,6 +95,10 @@ class Execution:
     @left.setter
     def left(self, value: int) -> None:
         METER.left = value
+
+    def values(self) -> list[Any]:
+        """Of the program's variables, in the order of their names; None where there is none yet."""
+        return [self._space.get(f"v_{name}") for name in self.program.variables]
 
     def _resume(self, thread: Thread) -> bool:
         """Run a thread until it waits. False if that ended the program."""

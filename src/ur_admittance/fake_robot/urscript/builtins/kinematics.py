@@ -8,6 +8,7 @@ from typing import Any
 from ur_admittance.fake_robot import poses
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.fake_robot.urscript.values import Pose, kind, number, numbers, text_of
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 
 _IK_COST = 200  # statements
 
@@ -35,7 +36,7 @@ def pose_sub(rt: Any, p_to: Any, p_from: Any) -> Pose:
 def pose_dist(rt: Any, p_from: Any, p_to: Any) -> float:
     """The distance of the positions, m."""
     a, b = _pose(p_from), _pose(p_to)
-    return math.dist(a[0:3], b[0:3])
+    return math.dist(a[LINEAR], b[LINEAR])
 
 
 def point_dist(rt: Any, p_from: Any, p_to: Any) -> float:
@@ -49,15 +50,15 @@ def interpolate_pose(rt: Any, p_from: Any, p_to: Any, alpha: Any) -> Pose:
 def wrench_trans(rt: Any, T_from_to: Any, w_from: Any) -> tuple:
     """A wrench in the frame `from`, in the frame `to` whose pose in `from` is T_from_to."""
     T, w = _pose(T_from_to), _pose(w_from, "a wrench")
-    R = poses.transposed(poses.rotation(*T[3:6]))
-    fx, fy, fz = w[0:3]
-    x, y, z = T[0:3]
+    R = poses.transposed(poses.rotation(*T[ANGULAR]))
+    fx, fy, fz = w[LINEAR]
+    x, y, z = T[LINEAR]
     moment = (
         w[3] - (y * fz - z * fy),
         w[4] - (z * fx - x * fz),
         w[5] - (x * fy - y * fx),
     )
-    return (*poses.turned(R, w[0:3]), *poses.turned(R, moment))
+    return (*poses.turned(R, w[LINEAR]), *poses.turned(R, moment))
 
 
 def rotvec2rpy(rt: Any, rotation_vector: Any) -> tuple:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.fake_robot.urscript.values import number, numbers, truth, whole
+from ur_admittance.kernel.spatial import LINEAR
 
 _HEAVIEST = 50.0  # kg
 
@@ -24,7 +25,7 @@ def _mass(m: Any) -> float:
 def set_payload(rt: Any, m: Any, cog: Any = None) -> None:
     machine = rt.machine
     machine.payload = _mass(m)
-    machine.payload_cog[:] = machine.tcp_offset[0:3] if cog is None else numbers(cog, 3, "cog")
+    machine.payload_cog[:] = machine.tcp_offset[LINEAR] if cog is None else numbers(cog, 3, "cog")
 
 
 def set_payload_mass(rt: Any, m: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ur_admittance.fake_robot import commands
+from ur_admittance.fake_robot import commands, paths
 from ur_admittance.fake_robot.arm import CYCLE
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.fake_robot.urscript.values import Pose, number, numbers
@@ -33,6 +33,13 @@ def _time(value: Any) -> float:
     return x
 
 
+def _radius(value: Any) -> float:
+    x = number(value)
+    if not 0 <= x < 1e6:
+        raise ScriptError(f"a blend radius must be 0 or more, got {x:g}")
+    return x
+
+
 def _joints(rt: Any, value: Any) -> tuple[float, ...]:
     """Joint positions, or those nearest to the target that bring the TCP to a pose."""
     six = numbers(value, 6, "the target")
@@ -54,15 +61,18 @@ def _goal(rt: Any, value: Any) -> tuple[float, ...]:
 
 def movej(rt: Any, q: Any, a: Any = 1.4, v: Any = 1.05, t: Any = 0, r: Any = 0) -> Any:
     """To joint positions, or a pose, straight in joint space; a, v of the leading axis."""
-    end = _joints(rt, q)
-    yield from _moved(rt, commands.MoveJ(end, _positive(a, "a"), _positive(v, "v"), _time(t)))
+    command = paths.MoveJ(
+        _joints(rt, q), _positive(a, "a"), _positive(v, "v"), _time(t), _radius(r)
+    )
+    yield from _moved(rt, command)
 
 
 def movel(rt: Any, pose: Any, a: Any = 1.2, v: Any = 0.25, t: Any = 0, r: Any = 0) -> Any:
     """To a pose, or joint positions, the TCP on a straight line; a [m/s^2], v [m/s]."""
-    yield from _moved(
-        rt, commands.MoveL([_goal(rt, pose)], _positive(a, "a"), _positive(v, "v"), _time(t))
+    command = paths.MoveL(
+        _goal(rt, pose), _positive(a, "a"), _positive(v, "v"), _time(t), _radius(r)
     )
+    yield from _moved(rt, command)
 
 
 def movep(rt: Any, pose: Any, a: Any = 1.2, v: Any = 0.25, r: Any = 0) -> Any:
@@ -74,11 +84,12 @@ def movec(
     rt: Any, pose_via: Any, pose_to: Any, a: Any = 1.2, v: Any = 0.25, r: Any = 0, mode: Any = 0
 ) -> Any:
     """Through a pose to another, the TCP on a circle."""
-    command = commands.MoveC(
+    command = paths.MoveC(
         _goal(rt, pose_via),
         _goal(rt, pose_to),
         _positive(a, "a"),
         _positive(v, "v"),
+        _radius(r),
         fixed=number(mode) == 1,
     )
     yield from _moved(rt, command)

@@ -12,6 +12,7 @@ from ur_admittance.fake_robot.arm import CYCLE
 from ur_admittance.fake_robot.readings import HISTORY
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.fake_robot.urscript.values import Pose, numbers, whole
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 
 
 def _six(array: np.ndarray) -> tuple:
@@ -91,7 +92,7 @@ def get_target_tcp_speed(rt: Any) -> tuple:
 
 
 def get_target_tcp_speed_along_path(rt: Any) -> float:
-    return math.hypot(*rt.machine.target_TCP_speed[0:3].tolist())
+    return math.hypot(*rt.machine.target_TCP_speed[LINEAR].tolist())
 
 
 def get_target_waypoint(rt: Any) -> Pose:
@@ -105,7 +106,7 @@ def get_tcp_force(rt: Any) -> tuple:
 
 
 def force(rt: Any) -> float:
-    return math.hypot(*rt.machine.actual_TCP_force[0:3].tolist())
+    return math.hypot(*rt.machine.actual_TCP_force[LINEAR].tolist())
 
 
 def get_tcp_offset(rt: Any) -> Pose:
@@ -138,7 +139,7 @@ def get_tool_current(rt: Any) -> float:
 
 def get_tool_accelerometer_reading(rt: Any) -> tuple:
     g = rt.machine.gravity
-    R = poses.rotation(*get_actual_tool_flange_pose(rt)[3:6])
+    R = poses.rotation(*get_actual_tool_flange_pose(rt)[ANGULAR])
     return poses.turned(poses.transposed(R), g.tolist())
 
 
