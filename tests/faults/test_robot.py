@@ -383,3 +383,16 @@ def test_after_a_watchdog_stop_the_next_start_needs_a_person():
         assert "ended by itself" in asked[0]
         with rtde_robot(fake) as third:  # the last one ended as it should have
             third.wait()
+
+
+def test_after_a_run_that_ended_at_rest_the_next_start_needs_nobody():
+    """Row 50, the other side of it: between the run and the goodbye a recording is written."""
+    with driven() as (robot, fake, controller):
+        assert guided(robot, fake, controller, seconds=1.0).mode == "inactive"
+        for _ in range(300):
+            fake.step()
+        fake.push(0.0, 0.0)
+        robot.close()
+        with rtde_robot(fake) as again:
+            again.wait()
+            assert again.stopped_by == ""
