@@ -44,7 +44,7 @@ PATIENCE = 60.0  # s for a client to start and to end
 WANTED = ["timestamp", "actual_q", "actual_qd", "actual_TCP_force"]
 NOTHING: dict[str, Any] = {
     "states": 0, "lost": 0, "doubled": 0, "cpu": float("nan"), "stopped": "did not end",
-    "inside": quantiles([]),
+    "inside": quantiles([]), "window": (0.0, float("inf")),
 }  # fmt: skip
 COLUMNS = ("p50", "p99", "p99.9", "max")
 
@@ -97,8 +97,8 @@ def measure(name: str, seconds: float, priority: int) -> dict[str, Any]:
             client.kill()
         out, _ = client.communicate()
     row = json.loads(out.strip().splitlines()[-1]) if out.strip() else NOTHING
-    answered = sniffer.answered / max(1, sniffer.states)
-    return {**row, "answered": answered, "wire": sniffer.quantiles()}
+    reactions, answered = sniffer.reactions(row["window"])
+    return {**row, "answered": answered, "wire": quantiles(reactions)}
 
 
 def ours(host: str, seconds: float, priority: int, spin: bool = False) -> dict[str, Any]:
@@ -111,16 +111,17 @@ def ours(host: str, seconds: float, priority: int, spin: bool = False) -> dict[s
             prepare(RealTime(priority))
         state = robot.wait()
         robot.spin = spin
-        first, seen, before = state.cycle, 0, _cpu()
+        first, seen, before, begun = state.cycle, 0, _cpu(), time.time()
         end = time.monotonic() + seconds
         while time.monotonic() < end and not robot.stopped_by:
             state = robot.wait()
             robot.send_velocity(zero)
             inside.append(time.monotonic() - state.joint_time)
             seen += 1
-        cpu = (_cpu() - before) / seconds
+        cpu, window = (_cpu() - before) / seconds, (begun, time.time())
         restore()
         return {
+            "window": window,
             "states": state.cycle - first,
             "lost": state.cycle - first - seen,
             "doubled": robot.session.states.doubled,
@@ -144,19 +145,21 @@ def whole(host: str, seconds: float, priority: int) -> dict[str, Any]:
             Blackboard.create(robot.name, robot.rate, config, controller.params) as board,
             Recorder(robot.name, Path(folder) / "run.mcap", robot.model) as recorder,
         ):
-            before = _cpu()
+            before, begun = _cpu(), [0.0]
             summary = loop.run(
                 robot,
                 controller,
                 seconds=seconds,
                 board=board,
                 real_time=RealTime(priority) if priority else None,
+                begun=lambda: begun.append(time.time()),
             )
-            cpu = (_cpu() - before) / seconds
+            cpu, window = (_cpu() - before) / seconds, (begun[-1], time.time())
             recorded = recorder.close(summary.as_dict())
         unrecorded = f"{recorded.lost} not recorded" if recorded.lost else ""
         times = {name: summary.reaction.quantile(float(name[1:]) / 100) for name in COLUMNS[:3]}
         return {
+            "window": window,
             "states": summary.ticks + summary.missed,
             "lost": summary.missed,
             "doubled": robot.session.states.doubled,
@@ -177,7 +180,7 @@ def ur_rtde(host: str, seconds: float, priority: int) -> dict[str, Any]:
     if priority:
         prepare(RealTime(priority))
     zero, stamps, inside, before = [0.0] * 6, [], [], _cpu()
-    end = time.monotonic() + seconds
+    begun, end = time.time(), time.monotonic() + seconds
     while time.monotonic() < end:
         started = control.initPeriod()
         stamps.append(receive.getTimestamp())
@@ -187,12 +190,13 @@ def ur_rtde(host: str, seconds: float, priority: int) -> dict[str, Any]:
         control.speedJ(zero, 5.0, PERIOD)
         inside.append(time.perf_counter() - came)
         control.waitPeriod(started)
-    cpu = (_cpu() - before) / seconds
+    cpu, window = (_cpu() - before) / seconds, (begun, time.time())
     restore()
     control.speedStop()
     control.stopScript()
     steps = np.rint(np.diff(stamps) / PERIOD)
     return {
+        "window": window,
         "states": int(np.rint((stamps[-1] - stamps[0]) / PERIOD)),
         "lost": int(np.sum(steps[steps > 1] - 1)),
         "doubled": int(np.sum(steps < 1)),

@@ -9,24 +9,18 @@ from __future__ import annotations
 import select
 import socket
 import struct
-import time
 from collections.abc import Callable
 
 import numpy as np
 
 RTDE, DATA = 30004, ord("U")
 _IP, _TIMESTAMPNS, _BUFFER_FORCED = 0x0800, 35, 33  # ETH_P_IP, SO_TIMESTAMPNS, SO_RCVBUFFORCE
+_SAME = 0.5e-3  # s within which packets are of one cycle
 _ROOM = 1 << 24  # bytes that may wait for us
 
 
 class Sniffer:
-    """Listens to the packets between a controller and its clients.
-
-    Attributes:
-        reactions: s from a state to the first command after it.
-        states: how many there were once commands came; several connections in a cycle count once.
-        answered: how many of them had a command before the next one.
-    """
+    """Listens to the packets between a controller and its clients."""
 
     def __init__(self, host: str) -> None:
         """
@@ -36,29 +30,40 @@ class Sniffer:
         Raises:
             PermissionError: not allowed.
         """
-        self.reactions: list[float] = []
-        self.states = self.answered = 0
+        self._states: list[float] = []
+        self._commands: list[float] = []
         self._host = socket.inet_aton(host)
         self._sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_IP))
         self._sock.setsockopt(socket.SOL_SOCKET, _BUFFER_FORCED, _ROOM)
         self._sock.setsockopt(socket.SOL_SOCKET, _TIMESTAMPNS, 1)
         self._sock.bind(("lo", _IP))
-        self._state, self._open = 0.0, False
 
     def run(self, going: Callable[[], bool]) -> None:
         """Listen for as long as `going()`."""
         while going():
             if select.select([self._sock], [], [], 0.1)[0]:
                 self._take()
-            else:
-                time.sleep(0.0)
 
     def close(self) -> None:
         self._sock.close()
 
-    def quantiles(self) -> dict[str, float]:
-        """us."""
-        return quantiles(self.reactions)
+    def reactions(self, window: tuple[float, float]) -> tuple[list[float], float]:
+        """From each state to the first command after it, s; and the share of states that had one
+        before the next.
+
+        Args:
+            window: first and last moment that counts, s of `time.time()`.
+        """
+        came = np.sort([t for t in self._states if window[0] <= t <= window[1]])
+        if not (len(came) and self._commands):
+            return [], 0.0
+        came = came[np.diff(came, prepend=-np.inf) > _SAME]  # one cycle, to several clients
+        sent = np.sort(self._commands)
+        after = np.searchsorted(sent, came)
+        there = after < len(sent)
+        came, after = came[there], after[there]
+        answered = sent[after] < np.append(came[1:], np.inf)
+        return (sent[after] - came)[answered].tolist(), float(answered.mean())
 
     def _take(self) -> None:
         packet, notes, _, _ = self._sock.recvmsg(4096, 128)
@@ -72,18 +77,9 @@ class Sniffer:
         seconds, nanoseconds = struct.unpack("qq", notes[0][2][:16])
         now = seconds + 1e-9 * nanoseconds
         if source == RTDE and packet[12:16] == self._host:
-            self._came(now)
-        elif target == RTDE and packet[16:20] == self._host and self._open:
-            self._open = False
-            self.answered += 1
-            self.reactions.append(now - self._state)
-
-    def _came(self, now: float) -> None:
-        """A state. What goes to the next client within the same cycle is the same one."""
-        if now - self._state < 0.5e-3 and self._open:
-            return
-        self.states += bool(self.answered)
-        self._state, self._open = now, True
+            self._states.append(now)
+        elif target == RTDE and packet[16:20] == self._host:
+            self._commands.append(now)
 
 
 def quantiles(seconds: list[float]) -> dict[str, float]:

@@ -43,11 +43,25 @@ class Cable:
         near, far: addresses of the two ends.
     """
 
+    def __init__(self, priority: int = 0) -> None:
+        """
+        Args:
+            priority: real-time, 1 to 99, of what carries the packets; 0 asks for none.
+        """
+        self._priority = priority
+
     def __enter__(self) -> Self:
         block = 4 * (os.getpid() % 16384)  # of 198.18.0.0/15, which is nobody's
         self.near, self.far = (f"198.18.{block >> 8}.{(block & 255) + n}" for n in (1, 2))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.robots.rtde.cable", self.near, self.far],
+            [
+                sys.executable,
+                "-m",
+                "tests.robots.rtde.cable",
+                self.near,
+                self.far,
+                str(self._priority),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -139,7 +153,7 @@ def _forward(near: int, far: int) -> None:
 
 
 def main() -> None:
-    near, far = sys.argv[1:]
+    near, far, priority = sys.argv[1:]
     name = f"ua{os.getpid()}"
     try:
         one = _end(name, near)
@@ -148,6 +162,8 @@ def main() -> None:
     except OSError as error:
         print(f"no network namespace with a TUN device here: {error}", flush=True)
         return
+    if int(priority):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(int(priority)))
     print("ready", flush=True)
     _forward(one, two)
 

@@ -19,15 +19,19 @@ import numpy as np
 from tests.robots.rtde.cable import Cable
 from tests.robots.rtde.support import WIRE, Traced
 from ur_admittance.fake_robot.arm import CYCLE
-from ur_admittance.realtime import sleep_until
+from ur_admittance.realtime import RealTime, prepare, sleep_until
 
 
 class Far:
     """The handle that this end has of it: a pipe, which no cable's end cuts."""
 
-    def __init__(self, cable: Cable) -> None:
+    def __init__(self, cable: Cable, priority: int = 0) -> None:
+        """
+        Args:
+            priority: real-time, 1 to 99; 0 asks for none.
+        """
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.robots.rtde.far", cable.far],
+            [sys.executable, "-m", "tests.robots.rtde.far", cable.far, str(priority)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -137,6 +141,8 @@ class _Fake:
 
 if __name__ == "__main__":
     made = _Fake(sys.argv[1])
+    if int(sys.argv[2]):
+        prepare(RealTime(int(sys.argv[2])))
     print("{}", flush=True)
     made.run()
     made.fake.close()

@@ -12,6 +12,7 @@ from tests.robots.contract import RobotContract
 from tests.robots.rtde.support import PumpedSocket, connected, controller, driven, rtde_robot
 from tests.support import ANGULAR, LINEAR
 from ur_admittance import Config, RobotError, RobotModel, loop
+from ur_admittance.chain import AdmittanceLink, ControllerManager, PolicyLink, VelocityForward
 from ur_admittance.fake_robot.server import Controller
 from ur_admittance.packing import pack
 from ur_admittance.preflight import expected
@@ -233,3 +234,19 @@ def test_the_robot_zeroes_its_own_sensor_unless_something_touches_the_tool():
                 fake.step()
             with pytest.raises(RobotError, match="the arm moves"):
                 robot.zero()
+
+
+def test_a_chain_drives_the_arm_and_what_a_link_asks_for_arrives_there():
+    """A policy above the admittance, through our program on the robot."""
+    twist = np.array([0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
+    with driven() as (robot, fake, admittance):
+        manager = ControllerManager(robot.model)
+        policy = PolicyLink(lambda t, q, wrench: twist if t < 1.0 else np.zeros(6))
+        compliant = AdmittanceLink(admittance, desired=[policy.name])
+        manager.load(VelocityForward("admittance"), compliant, policy)
+        manager.switch(activate=[policy.name, "admittance", "forward"])
+        before = fake.machine.actual_TCP_pose[1]
+        summary = loop.run(robot, manager, seconds=2.0)
+        assert summary.mode == "inactive", summary.words
+        assert fake.machine.actual_TCP_pose[1] - before == pytest.approx(0.05, abs=0.005)
+        assert np.abs(np.diff(fake.target_qd, axis=0)).max() <= 6.2 * 0.002 + 1e-9
