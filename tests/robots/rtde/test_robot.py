@@ -18,7 +18,7 @@ from ur_admittance.packing import pack
 from ur_admittance.preflight import expected
 from ur_admittance.robots.base import Robot
 from ur_admittance.robots.rtde.inspection import NotReady
-from ur_admittance.robots.rtde.primary import pose_of
+from ur_admittance.robots.rtde.primary import Arm, pose_of
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.sim.scene import Tool
 
@@ -250,3 +250,17 @@ def test_a_chain_drives_the_arm_and_what_a_link_asks_for_arrives_there():
         assert summary.mode == "inactive", summary.words
         assert fake.machine.actual_TCP_pose[1] - before == pytest.approx(0.05, abs=0.005)
         assert np.abs(np.diff(fake.target_qd, axis=0)).max() <= 6.2 * 0.002 + 1e-9
+
+
+def test_no_states_come_while_nobody_reads_them(monkeypatch):
+    """A robot ends a connection whose buffer is full: reading it is all that is done meanwhile."""
+    going: list[bool] = []
+    make = Arm.model
+
+    def model(self: Arm, name: str = "") -> RobotModel:
+        going.extend(client.data.started for client in fake.rtde.clients)
+        return make(self, name)
+
+    monkeypatch.setattr(Arm, "model", model)
+    with controller() as fake, rtde_robot(fake):
+        assert going == [False]

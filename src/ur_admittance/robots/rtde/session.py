@@ -92,7 +92,6 @@ class Session:
         if lines:
             raise NotReady(self.name, lines)
         self.model = nominal or found.arm.model(named)  # type: ignore[union-attr]
-        self.client.pause()
 
     def _look(self, cb3: bool) -> Found:
         board = Dashboard(self._host, self._ports["dashboard"], make=self._dial)
@@ -108,7 +107,9 @@ class Session:
         return found
 
     def _listen(self) -> None:
-        """Agree on what comes and what is sent; take a first state."""
+        """Agree on what comes and what is sent; take a first state, and no more for now: a robot
+        ends a connection that nobody reads.
+        """
         client = self.client
         self.source = source_of(client.version, compensated=self._compensated)
         names = names_of(self.source, self._registers.outputs)
@@ -119,6 +120,7 @@ class Session:
         self._lag = _LAG * script.cycles_of_silence(self.rate)
         self.resume()
         self.first = self.states.time
+        client.pause()
 
     def _differences(
         self, found: Found, expected: Expected, config: Config, own_sensor: bool
@@ -156,13 +158,15 @@ class Session:
         Raises:
             RobotError: it does not.
         """
-        self.resume()
-        self.engaged = True
         if self._watch:
+            self.resume()
+            self.engaged = True
             return
         text = script.program(self.model, self._session, self._registers, self.rate)
         link = Primary(self._host, self._ports["primary"], make=self._dial)
         try:
+            self.resume()
+            self.engaged = True
             with Start(self.name, text, link, self._urcap, self._tell, self.clock) as start:
                 while not self.runs:
                     if self.next():  # never more commands than states: they would queue up there
