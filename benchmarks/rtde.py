@@ -1,23 +1,26 @@
-"""Our RTDE client beside ur_rtde, on the same fake controller, one after the other in one run.
+"""Our RTDE client beside ur_rtde, on the same kind of fake controller, one after the other.
 
-    python -m benchmarks.rtde [--seconds 600] [--priority 60] [--json PATH]
+    python -m benchmarks.rtde [--seconds 60] [--priority 60] [--only ROW] [--json PATH]
 
-Each reads joints and wrench, and sends joint speeds of zero, as often as states come. A tap between
-client and controller measures how long after a state a command comes back. The client counts states
-that it never saw, or saw twice, and times itself from a state's arrival (ur_rtde: from its reading)
-to the return of the call that sends; the system says what it cost. These two run without real-time
-rights: with them ur_rtde, which polls, lost the robot on two cores. Two more rows are ours with
-them, alone, and with the whole loop around it: controller, blackboard, limits.
+Each reads joints and wrench, and sends joint speeds of zero, as often as states come: our client
+alone, ur_rtde, both with real-time rights, and our client in the whole loop with controller,
+limits, blackboard and recording. On the wire: from a state's way through the loopback to that of
+the first command after it, by the kernel's stamps, the same for all; and how many states had one
+before the next. In the process: from a state's arrival (ur_rtde: from its reading) to the return
+of the call that sends. The client counts states that it never saw, or saw twice; the system says
+what it cost.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,36 +31,42 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.__main__ import machine
-from benchmarks.rtde_tap import Tap
+from benchmarks.rtde_sniffer import Sniffer, quantiles
 from ur_admittance.realtime import RealTime, prepare, restore
 
 PERIOD = 0.002  # s
-ROWS = ("ours", "ur_rtde", "ours, real-time", "our whole loop, real-time")
-PATIENCE = 90.0  # s for a client to start and to end
+OURS, THEIRS = "ours", "ur_rtde"
+ROWS = (
+    OURS, THEIRS, "ours, real-time", "ur_rtde, real-time", "ours, real-time, spinning",
+    "our whole loop, real-time",
+)  # fmt: skip
+PATIENCE = 60.0  # s for a client to start and to end
+WANTED = ["timestamp", "actual_q", "actual_qd", "actual_TCP_force"]
 NOTHING: dict[str, Any] = {
-    "states": 0,
-    "lost": 0,
-    "doubled": 0,
-    "cpu": 0.0,
-    "stopped": "did not end",
-}
-NOTHING["inside"] = dict.fromkeys(("p50", "p99", "p99.9", "max"), float("nan"))
+    "states": 0, "lost": 0, "doubled": 0, "cpu": float("nan"), "stopped": "did not end",
+    "inside": quantiles([]), "window": (0.0, float("inf")),
+}  # fmt: skip
 COLUMNS = ("p50", "p99", "p99.9", "max")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rtde", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=600.0, help="each")
+    parser.add_argument("--seconds", type=float, default=60.0, help="each")
     parser.add_argument("--priority", type=int, default=60, help="real-time, 1 to 99; 0: none")
+    parser.add_argument("--only", choices=ROWS, action="append", help="this row; may be repeated")
     parser.add_argument("--json", type=Path, default=Path(__file__).parent / "rtde.json")
     parser.add_argument("--client", choices=ROWS, help=argparse.SUPPRESS)
     parser.add_argument("--host", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.client:
-        work = dict(zip(ROWS, (ours, ur_rtde, ours, whole), strict=True))[options.client]
+        work = ours if options.client.startswith(OURS) else ur_rtde
+        if "spinning" in options.client:
+            work = functools.partial(ours, spin=True)
+        if options.client == ROWS[-1]:
+            work = whole
         print(json.dumps(work(options.host, options.seconds, options.priority)))
         return 0
-    rows = [name for name in ROWS if name != "ur_rtde" or importlib.util.find_spec("rtde_control")]
+    rows = [name for name in options.only or ROWS if _there(name)]
     results: dict[str, Any] = {"machine": machine(), "seconds": options.seconds}
     results["rows"] = {name: measure(name, options.seconds, options.priority) for name in rows}
     _show(results)
@@ -65,34 +74,34 @@ def main() -> int:
     return 0
 
 
+def _there(name: str) -> bool:
+    return not name.startswith(THEIRS) or importlib.util.find_spec("rtde_control") is not None
+
+
 def measure(name: str, seconds: float, priority: int) -> dict[str, Any]:
-    """One client on a fake controller of its own, with the tap between them."""
+    """One client on a fake controller of its own, and who listens to them."""
     from ur_admittance.fake_robot.robot import FakeRobot
 
-    pid, place = os.getpid(), ROWS.index(name)
-    host, behind = (f"127.{150 + place}.{side}.{pid % 254 + 1}" for side in (1, 2))
-    with FakeRobot(host=behind, ports=0, process=True, priority=priority):
-        tap = Tap(host, behind)
+    host = f"127.{150 + ROWS.index(name)}.1.{os.getpid() % 254 + 1}"
+    with FakeRobot(host=host, ports=0, process=True, priority=priority):
+        sniffer = Sniffer(host)
         command = [sys.executable, "-m", "benchmarks.rtde", "--client", name, "--host", host]
         rights = priority - 5 if priority and "real-time" in name else 0
         command += ["--seconds", str(seconds), "--priority", str(rights)]
         client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        if priority:
-            prepare(RealTime(priority - 2, lock_memory=False))
         deadline = time.monotonic() + seconds + PATIENCE
         try:
-            tap.run(lambda: client.poll() is None and time.monotonic() < deadline)
+            sniffer.run(lambda: client.poll() is None and time.monotonic() < deadline)
         finally:
-            restore()
-            tap.close()
+            sniffer.close()
             client.kill()
         out, _ = client.communicate()
-    if not out.strip():
-        return {**NOTHING, "reaction": tap.quantiles()}
-    return {**json.loads(out.strip().splitlines()[-1]), "reaction": tap.quantiles()}
+    row = json.loads(out.strip().splitlines()[-1]) if out.strip() else NOTHING
+    reactions, answered = sniffer.reactions(row["window"])
+    return {**row, "answered": answered, "wire": quantiles(reactions)}
 
 
-def ours(host: str, seconds: float, priority: int) -> dict[str, Any]:
+def ours(host: str, seconds: float, priority: int, spin: bool = False) -> dict[str, Any]:
     """Our client alone: a state in, a command out."""
     from ur_admittance.robots.rtde.robot import RtdeRobot
 
@@ -101,56 +110,63 @@ def ours(host: str, seconds: float, priority: int) -> dict[str, Any]:
         if priority:
             prepare(RealTime(priority))
         state = robot.wait()
-        first, seen, before = state.cycle, 0, _cpu()
+        robot.spin = spin
+        first, seen, before, begun = state.cycle, 0, _cpu(), time.time()
         end = time.monotonic() + seconds
         while time.monotonic() < end and not robot.stopped_by:
             state = robot.wait()
             robot.send_velocity(zero)
             inside.append(time.monotonic() - state.joint_time)
             seen += 1
-        cpu = (_cpu() - before) / seconds
+        cpu, window = (_cpu() - before) / seconds, (begun, time.time())
         restore()
         return {
+            "window": window,
             "states": state.cycle - first,
             "lost": state.cycle - first - seen,
             "doubled": robot.session.states.doubled,
             "cpu": cpu,
             "stopped": robot.stopped_by,
-            "inside": _quantiles(inside),
+            "inside": quantiles(inside),
         }
 
 
 def whole(host: str, seconds: float, priority: int) -> dict[str, Any]:
-    """Our client with the loop, the controller and a blackboard."""
+    """Our client with the loop, the controller, a blackboard and a recording."""
     from ur_admittance import Config, Controller, loop
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.robots.rtde.robot import RtdeRobot
+    from ur_admittance.telemetry.recorder import Recorder
 
     config = Config.preset("hand-guiding")
-    with RtdeRobot(host, config=config) as robot:
-        controller = Controller(robot.model, config)
-        with Blackboard.create(robot.name, robot.rate, config, controller.params) as board:
-            before = _cpu()
+    with RtdeRobot(host, config=config) as robot, tempfile.TemporaryDirectory() as folder:
+        controller = Controller(robot.model, config.replace({"control_rate": robot.rate}))
+        with (
+            Blackboard.create(robot.name, robot.rate, config, controller.params) as board,
+            Recorder(robot.name, Path(folder) / "run.mcap", robot.model) as recorder,
+        ):
+            before, begun = _cpu(), [0.0]
             summary = loop.run(
                 robot,
                 controller,
                 seconds=seconds,
                 board=board,
                 real_time=RealTime(priority) if priority else None,
+                begun=lambda: begun.append(time.time()),
             )
-            cpu = (_cpu() - before) / seconds
+            cpu, window = (_cpu() - before) / seconds, (begun[-1], time.time())
+            recorded = recorder.close(summary.as_dict())
+        unrecorded = f"{recorded.lost} not recorded" if recorded.lost else ""
+        times = {name: summary.reaction.quantile(float(name[1:]) / 100) for name in COLUMNS[:3]}
         return {
+            "window": window,
             "states": summary.ticks + summary.missed,
             "lost": summary.missed,
             "doubled": robot.session.states.doubled,
             "cpu": cpu,
-            "stopped": "; ".join(summary.words),
-            "inside": {
-                "p50": 1e6 * summary.reaction.quantile(0.5),
-                "p99": 1e6 * summary.reaction.quantile(0.99),
-                "p99.9": 1e6 * summary.reaction.quantile(0.999),
-                "max": 1e6 * summary.reaction.most,
-            },
+            "stopped": "; ".join(filter(None, [*summary.words, summary.too_late, unrecorded])),
+            "recorded": recorded.written,
+            "inside": {k: 1e6 * v for k, v in (times | {"max": summary.reaction.most}).items()},
         }
 
 
@@ -159,10 +175,12 @@ def ur_rtde(host: str, seconds: float, priority: int) -> dict[str, Any]:
     import rtde_control
     import rtde_receive
 
-    receive = rtde_receive.RTDEReceiveInterface(host, 500.0)
-    control = _tried(lambda: rtde_control.RTDEControlInterface(host, 500.0))
+    receive = rtde_receive.RTDEReceiveInterface(host, 500.0, WANTED, rt_priority=priority)
+    control = _tried(lambda: rtde_control.RTDEControlInterface(host, 500.0, rt_priority=priority))
+    if priority:
+        prepare(RealTime(priority))
     zero, stamps, inside, before = [0.0] * 6, [], [], _cpu()
-    end = time.monotonic() + seconds
+    begun, end = time.time(), time.monotonic() + seconds
     while time.monotonic() < end:
         started = control.initPeriod()
         stamps.append(receive.getTimestamp())
@@ -172,25 +190,20 @@ def ur_rtde(host: str, seconds: float, priority: int) -> dict[str, Any]:
         control.speedJ(zero, 5.0, PERIOD)
         inside.append(time.perf_counter() - came)
         control.waitPeriod(started)
-    cpu = (_cpu() - before) / seconds
+    cpu, window = (_cpu() - before) / seconds, (begun, time.time())
+    restore()
     control.speedStop()
     control.stopScript()
     steps = np.rint(np.diff(stamps) / PERIOD)
     return {
+        "window": window,
         "states": int(np.rint((stamps[-1] - stamps[0]) / PERIOD)),
         "lost": int(np.sum(steps[steps > 1] - 1)),
         "doubled": int(np.sum(steps < 1)),
         "cpu": cpu,
         "stopped": "",
-        "inside": _quantiles(inside),
+        "inside": quantiles(inside),
     }
-
-
-def _quantiles(seconds: list[float]) -> dict[str, float]:
-    """us."""
-    values = 1e6 * np.array(seconds)
-    p50, p99, p999 = np.percentile(values, (50, 99, 99.9))
-    return {"p50": p50, "p99": p99, "p99.9": p999, "max": float(values.max())}
 
 
 def _tried(make: Callable[[], Any]) -> Any:
@@ -209,15 +222,17 @@ def _cpu() -> float:
 
 
 def _show(results: dict[str, Any]) -> None:
-    console = Console(width=120)
-    table = Table("", "", *(f"{name} us" for name in COLUMNS), "states", "lost", "doubled", "CPU")
+    console = Console(width=130)
+    console.print(f"state to command, {results['seconds']:g} s each")
+    times = [f"{name} us" for name in COLUMNS]
+    table = Table("", "", *times, "answered", "states", "lost", "doubled", "CPU")
     for name, row in results["rows"].items():
         counts = [str(row[column]) for column in ("states", "lost", "doubled")]
-        for where, title in (("inside", "in the process"), ("reaction", "at the tap")):
-            times = [f"{row[where][column]:.0f}" for column in COLUMNS]
-            more = [*counts, f"{100 * row['cpu']:.0f} %"] if where == "inside" else [""] * 4
-            table.add_row(name if where == "inside" else row["stopped"], title, *times, *more)
-    console.print(f"state to command, {results['seconds']:g} s each")
+        for where, title in (("wire", "on the wire"), ("inside", "in the process")):
+            values = [f"{row[where][column]:.0f}" for column in COLUMNS]
+            more = [f"{100 * row['answered']:.1f} %", *counts, f"{100 * row['cpu']:.1f} %"]
+            words = name if where == "wire" else row["stopped"]
+            table.add_row(words, title, *values, *(more if where == "wire" else [""] * 5))
     console.print(table)
 
 

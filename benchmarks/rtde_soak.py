@@ -2,19 +2,20 @@
 
     python -m benchmarks.rtde_soak [--frames 1000000] [--seed 0]
 
-Nothing that comes in may raise, the buffer may not fill up, and a good state must be found again
-after every thousand broken ones.
+They go through the stream and the judge that a robot has. Nothing that comes in may raise, the
+buffer may not fill up, what is taken must be numbers, and a good state must be found again after
+every thousand broken ones.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import struct
 import sys
 import time
 
-from tests.robots.rtde.fuzz import FRAME, frame, mutated, stream_of
+import numpy as np
+from tests.robots.rtde.fuzz import FRAME, frame, judged, mutated
 
 BLOCK = 1000
 
@@ -24,14 +25,17 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    rng, stream, good, lost = random.Random(options.seed), stream_of(), 0, 0
+    rng, (stream, states), good, lost = random.Random(options.seed), judged(), 0, 0
     since = time.monotonic()
     for n in range(options.frames):
         good += _fed(stream, mutated(rng, n + 1))
         if n % BLOCK == 0:
+            states.time = 0.0  # as after every start: a flipped time may lie ahead
             for k in range(10):
-                _fed(stream, frame(1e9 + n + k))
-            lost += struct.unpack_from(">d", stream.newest)[0] != 1e9 + n + 9
+                _fed(stream, frame(n + 10.0 + k))
+            lost += states.time != n + 19.0
+            states.take()
+            lost += not np.isfinite(states.q).all()
     print(
         f"{options.frames} states, mostly broken, in {time.monotonic() - since:.0f} s: {good} "
         f"believed, {stream.bad} bad, nothing raised; {lost} times the good ones after a thousand "

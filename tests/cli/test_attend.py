@@ -11,7 +11,7 @@ import pytest
 from tests.cli.support import invoke
 from ur_admittance import Config, Controller, RobotError, loop
 from ur_admittance.blackboard import Blackboard
-from ur_admittance.cli.attend import attend
+from ur_admittance.cli.attend import attend, claimed
 from ur_admittance.robots.sim import SimRobot
 from ur_admittance.run_summary import Summary
 from ur_admittance.telemetry.recording import read
@@ -56,3 +56,14 @@ def test_a_run_that_is_recorded_needs_no_second_file(tmp_path, monkeypatch, runt
     words = failing(tmp_path / "run.mcap")
     assert words.endswith(f"; the run until then is in {tmp_path / 'run.mcap'}")
     assert [file.name for file in tmp_path.glob("*.mcap")] == ["run.mcap"]
+
+
+@pytest.mark.parametrize("verb", [("run", "--config", "preset:hand-guiding"), ("init",)])
+def test_a_robot_is_claimed_before_it_is_connected(verb, tmp_path, monkeypatch, runtime):
+    """Row 53 of the faults: the second of two that start together says no word to the robot."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(SimRobot, "connect", lambda self: pytest.fail("it was connected"))
+    with claimed("sim:ur5e"):
+        result = invoke(*verb, "--robot", "sim")
+    assert result.exit_code == 1
+    assert "sim:ur5e: another process of yours is about to control it" in result.stderr

@@ -136,6 +136,7 @@ STOPS = {
     "system emergency stop": lambda machine: machine.emergency_stop(system=True),
     "violation": lambda machine: machine.safety_violation(),
     "power off": lambda machine: machine.power_off(),
+    "moved by hand": lambda machine: machine.set_freedrive(),
 }
 
 
@@ -157,12 +158,16 @@ def test_a_stop_of_the_robot_is_ours_in_that_cycle_and_stays(stop: str):
         assert any(stop in line for line in summary.words)
         after = fake.kinds[when[0] + 2 :]
         assert set(after) == {HOLD}, "zero, from the cycle after the one that said so"
+        fake.push(0.0, 0.0)
+        machine.set_freedrive(False)
         machine.unlock_protective_stop()
         machine.safeguard_stop(False)
         machine.release_emergency_stop()
         machine.restart_safety()
         machine.start()
         machine.resume_program()
+        for _ in range(50):
+            robot.wait()  # what a hand had set in motion comes to rest
         here = machine.actual_q.copy()
         for _ in range(200):
             robot.wait()
@@ -345,6 +350,20 @@ def test_another_arm_is_refused_with_both_values():
         assert theirs in line and ours in line and "; " in line
 
 
+def test_a_speed_slider_at_zero_is_said_before_the_start():
+    """Row 47: an arm that would not move, whoever pushes it."""
+    fake = Traced()
+    fake.machine.target_speed_fraction = 0.0
+    try:
+        with pytest.raises(NotReady, match=r"speed slider: the robot has 0 %.*raise it"):
+            rtde_robot(fake).connect()
+        fake.machine.set_speed_slider(0.2)
+        with rtde_robot(fake) as robot:
+            assert robot.found.words.endswith("speed slider at 20 %")
+    finally:
+        fake.close()
+
+
 def test_another_program_in_the_place_of_ours_stops_us():
     """Row 53: a takeover mid-run."""
     other = "def other():\n while True:\n  sync()\n end\nend\n"
@@ -383,3 +402,16 @@ def test_after_a_watchdog_stop_the_next_start_needs_a_person():
         assert "ended by itself" in asked[0]
         with rtde_robot(fake) as third:  # the last one ended as it should have
             third.wait()
+
+
+def test_after_a_run_that_ended_at_rest_the_next_start_needs_nobody():
+    """Row 50, the other side of it: between the run and the goodbye a recording is written."""
+    with driven() as (robot, fake, controller):
+        assert guided(robot, fake, controller, seconds=1.0).mode == "inactive"
+        for _ in range(300):
+            fake.step()
+        fake.push(0.0, 0.0)
+        robot.close()
+        with rtde_robot(fake) as again:
+            again.wait()
+            assert again.stopped_by == ""

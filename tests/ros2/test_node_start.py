@@ -14,8 +14,10 @@ pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import GetParameters
 
+from tests.cli.support import invoke
 from tests.ros2.graph import PATIENCE, Graph
 from tests.ros2.stage import CONFIG, Stage
+from ur_admittance.cli.attend import claimed
 
 pytestmark = pytest.mark.slow
 
@@ -180,3 +182,11 @@ def test_ros_and_the_blackboard_show_the_same_parameters(graph: Graph, staged):
     graph.until(lambda: reader.latest() is not None)
     latest = reader.latest()
     assert latest is not None and np.isfinite(latest["qd"]).all()
+
+
+def test_a_node_is_refused_while_another_process_is_about_to_be_the_controller(runtime):
+    """Row 53 of the faults: it listens to nothing on the graph, and moves nothing."""
+    with claimed("ros2"):
+        result = invoke("run", "--robot", "ros2", "--inactive", "--json")
+    assert result.exit_code == 1
+    assert "ros2: another process of yours is about to control it" in result.stderr

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ur_admittance.cli.attend import claimed
 from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.travel import agreed
@@ -45,6 +46,7 @@ def init(
     from ur_admittance.calibration.bring import bring
     from ur_admittance.loop import signals
     from ur_admittance.packing import pack
+    from ur_admittance.realtime import RealTime, prepare, restore
 
     limits = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
@@ -55,7 +57,8 @@ def init(
     if ros2:
         limits = limits.replace({"output.mode": "position"})
         options = {"config": limits, "watch": stay}
-    with robots.connect(robot, **options) as arm:
+    made = robots.make(robot, **options)
+    with claimed(made.name), made as arm:
         params = pack(limits, arm.model)
         with Blackboard.create(arm.name, arm.rate, limits, params):  # nobody else moves this arm
             if not stay:
@@ -68,9 +71,13 @@ def init(
                     if ros2:
                         arm.keep_frame()
                         how = {"mode": "position", "trouble": arm.trouble}
-                    if rtde:
+                    if rtde:  # whose program ends 20 ms after the last word
+                        prepare(RealTime())
                         how = {"trouble": lambda: arm.stopped_by}
-                    bring(arm, limits, way, asked, **how)
+                    try:
+                        bring(arm, limits, way, asked, **how)
+                    finally:
+                        restore()
             q = arm.wait().q.copy()
     X_WP = arm.model.fk(q)
     joints = ", ".join(f"{angle:.4f}" for angle in q)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, attend
+from ur_admittance.cli.attend import Wanted, attend, claimed
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
 from ur_admittance.config import Config
 from ur_admittance.ros2.allowed import Allowed
@@ -67,27 +67,28 @@ class Ros2Run:
             if wanted.view:
                 typer.echo(f"{node.get_fully_qualified_name()} is on the graph; Ctrl-C ends it")
             try:
-                node.come_up(state, asked, patience)
-                if state == "active" and not asked and (travel := node.arming.travel()):
-                    permit(travel, allowed=self.allowed.travel, asked=asked)
-                    node.arming.travel_once = True
-                if asked or node.robot is None or node.controller is None:
-                    return Summary(asked=True), None
-                return attend(
-                    node.robot,
-                    node.controller,
-                    lambda board: node.run(
-                        board,
-                        asked,
-                        state=state,
-                        keep_trying=self.keep_trying,
-                        seconds=wanted.seconds,
-                        real_time=real_time,
-                        tell=wanted.tell,
-                    ),
-                    record=wanted.record,
-                    view=wanted.view,
-                )
+                with claimed(node.address):
+                    node.come_up(state, asked, patience)
+                    if state == "active" and not asked and (travel := node.arming.travel()):
+                        permit(travel, allowed=self.allowed.travel, asked=asked)
+                        node.arming.travel_once = True
+                    if asked or node.robot is None or node.controller is None:
+                        return Summary(asked=True), None
+                    return attend(
+                        node.robot,
+                        node.controller,
+                        lambda board: node.run(
+                            board,
+                            asked,
+                            state=state,
+                            keep_trying=self.keep_trying,
+                            seconds=wanted.seconds,
+                            real_time=real_time,
+                            tell=wanted.tell,
+                        ),
+                        record=wanted.record,
+                        view=wanted.view,
+                    )
             finally:
                 node.close()
 

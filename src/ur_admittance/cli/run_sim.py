@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, attend, moved, to_and_fro
+from ur_admittance.cli.attend import Wanted, attend, claimed, moved, to_and_fro
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
 from ur_admittance.errors import ConfigError
 
@@ -41,7 +41,8 @@ class SimRun:
         options: dict[str, Any] = {} if pace is None else {"realtime": False}
         if self.push is not None:
             options["hand"] = to_and_fro(self.push)
-        with robots.connect(wanted.robot, **options) as arm:
+        robot = robots.make(wanted.robot, **options)
+        with claimed(robot.name), robot as arm:
             if travel := travel_of(arm.model, config, arm.wait().q):
                 permit(travel, allowed=self.allow_travel)
                 config = without_equilibrium(config)

@@ -204,7 +204,8 @@ class Machine(Registers, Readings, Pendant):
     def robot_status_bits(self) -> int:
         on = self.robot_mode > RobotMode.POWER_OFF
         running = self.program is not None and self.runtime_state == RuntimeState.PLAYING
-        return on << RobotBit.POWER_ON | running << RobotBit.PROGRAM_RUNNING
+        button = self.freedrive << RobotBit.TEACH_BUTTON
+        return on << RobotBit.POWER_ON | running << RobotBit.PROGRAM_RUNNING | button
 
     @property
     def joint_mode(self) -> list[int]:

@@ -10,13 +10,20 @@ from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.validate import suggest
 
-__all__ = ["Robot", "State", "connect"]
+__all__ = ["Robot", "State", "connect", "make"]
 
 _SCHEMES = ("sim", "rtde", "ros2")
 
 
 def connect(url: str, **options: Any) -> Robot:
-    """The robot at `url`, connected: its next `wait()` gives a state.
+    """The robot at `url`, connected: its next `wait()` gives a state. Arguments as in `make`."""
+    robot = make(url, **options)
+    robot.connect()
+    return robot
+
+
+def make(url: str, **options: Any) -> Robot:
+    """The robot at `url`, not yet connected: it has a name, and nobody has asked it anything.
 
     Args:
         url: "sim" (a UR5e), "sim:ur10e" and the like, "rtde://192.168.1.10" (a UR controller), or
@@ -32,16 +39,12 @@ def connect(url: str, **options: Any) -> Robot:
         from ur_admittance.robots.rtde.robot import RtdeRobot
 
         host, ports = address_of(url)
-        robot = RtdeRobot(host, **{"ports": ports, **options})
-        robot.connect()
-        return robot
+        return RtdeRobot(host, **{"ports": ports, **options})
     if scheme == "ros2":
         import_module("ur_admittance.robots.ros2.wire")  # says it clearly if ROS is missing
         from ur_admittance.robots.ros2.robot import Ros2Robot
 
-        robot = Ros2Robot(**options)
-        robot.connect()
-        return robot
+        return Ros2Robot(**options)
     if scheme != "sim":
         arms = ", ".join(f"sim:{name}" for name in RobotModel.arms())
         raise RobotError(
@@ -56,6 +59,4 @@ def connect(url: str, **options: Any) -> Robot:
         )
     from ur_admittance.robots.sim import SimRobot
 
-    robot = SimRobot(name, **options)
-    robot.connect()
-    return robot
+    return SimRobot(name, **options)

@@ -7,6 +7,7 @@ import random
 import struct
 
 from ur_admittance.robots.rtde import protocol
+from ur_admittance.robots.rtde.states import States
 from ur_admittance.robots.rtde.stream import Stream
 
 LAYOUT = struct.Struct(">20d9i")
@@ -28,6 +29,12 @@ def believable(contents: memoryview) -> bool:
 
 def stream_of() -> Stream:
     return Stream(1, SIZE, believable)
+
+
+def judged() -> tuple[Stream, States]:
+    """A stream with the judge that a robot has."""
+    states = States()
+    return Stream(1, SIZE, states.believe), states
 
 
 def mutated(rng: random.Random, n: int) -> bytes:

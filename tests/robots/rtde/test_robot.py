@@ -12,12 +12,13 @@ from tests.robots.contract import RobotContract
 from tests.robots.rtde.support import PumpedSocket, connected, controller, driven, rtde_robot
 from tests.support import ANGULAR, LINEAR
 from ur_admittance import Config, RobotError, RobotModel, loop
+from ur_admittance.chain import AdmittanceLink, ControllerManager, PolicyLink, VelocityForward
 from ur_admittance.fake_robot.server import Controller
 from ur_admittance.packing import pack
 from ur_admittance.preflight import expected
 from ur_admittance.robots.base import Robot
 from ur_admittance.robots.rtde.inspection import NotReady
-from ur_admittance.robots.rtde.primary import pose_of
+from ur_admittance.robots.rtde.primary import Arm, pose_of
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.sim.scene import Tool
 
@@ -233,3 +234,33 @@ def test_the_robot_zeroes_its_own_sensor_unless_something_touches_the_tool():
                 fake.step()
             with pytest.raises(RobotError, match="the arm moves"):
                 robot.zero()
+
+
+def test_a_chain_drives_the_arm_and_what_a_link_asks_for_arrives_there():
+    """A policy above the admittance, through our program on the robot."""
+    twist = np.array([0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
+    with driven() as (robot, fake, admittance):
+        manager = ControllerManager(robot.model)
+        policy = PolicyLink(lambda t, q, wrench: twist if t < 1.0 else np.zeros(6))
+        compliant = AdmittanceLink(admittance, desired=[policy.name])
+        manager.load(VelocityForward("admittance"), compliant, policy)
+        manager.switch(activate=[policy.name, "admittance", "forward"])
+        before = fake.machine.actual_TCP_pose[1]
+        summary = loop.run(robot, manager, seconds=2.0)
+        assert summary.mode == "inactive", summary.words
+        assert fake.machine.actual_TCP_pose[1] - before == pytest.approx(0.05, abs=0.005)
+        assert np.abs(np.diff(fake.target_qd, axis=0)).max() <= 6.2 * 0.002 + 1e-9
+
+
+def test_no_states_come_while_nobody_reads_them(monkeypatch):
+    """A robot ends a connection whose buffer is full: reading it is all that is done meanwhile."""
+    going: list[bool] = []
+    make = Arm.model
+
+    def model(self: Arm, name: str = "") -> RobotModel:
+        going.extend(client.data.started for client in fake.rtde.clients)
+        return make(self, name)
+
+    monkeypatch.setattr(Arm, "model", model)
+    with controller() as fake, rtde_robot(fake):
+        assert going == [False]

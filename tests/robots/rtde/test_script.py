@@ -78,6 +78,16 @@ def test_after_ten_cycles_without_a_command_it_brakes_ends_and_says_why():
     assert told.machine.output_int[24] == script.ENDED
 
 
+def test_silence_after_a_word_to_rest_is_a_farewell():
+    """A computer that has told the arm to rest, and then writes its recording, is not dead."""
+    told = Told()
+    told.tell(script.VELOCITY, [0.5] * 6, cycles=100)
+    told.tell(script.HOLD, cycles=5)
+    told.step(100)
+    assert told.why == script.LEFT and not told.runs
+    assert not told.machine.target_qd.any()
+
+
 def test_what_stood_in_the_registers_before_is_not_a_command():
     machine = Machine("ur5e")
     machine.start()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import struct
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.robots.rtde.fuzz import FRAME, SIZE, frame, mutated, stream_of
+from tests.robots.rtde.fuzz import FRAME, LAYOUT, SIZE, frame, judged, mutated, stream_of
 from ur_admittance.robots.rtde import protocol
 from ur_admittance.robots.rtde.stream import Stream
 
@@ -104,3 +105,26 @@ def test_twenty_thousand_mutated_states_are_survived():
     stream.bad = 0
     assert fed(stream, b"".join(frame(30_000 + n) for n in range(10)), FRAME) >= 8
     assert time_of(stream) == 30_009
+
+
+INF = float("inf")
+
+
+@pytest.mark.parametrize("odd", [(INF, -INF), (1.7e308, 1.7e308), (float("nan"), 0.0)])
+def test_numbers_that_cannot_be_added_up_are_not_believed(odd: tuple[float, float]):
+    stream, states = judged()
+    assert fed(stream, frame(1.0)) == 1
+    values = [2.0, *odd, *[0.1] * 17, 7, 1, 1, 2, 3, 1, 9, 0, 4]
+    assert fed(stream, protocol.frame(protocol.DATA, b"\x01" + LAYOUT.pack(*values))) == 0
+    assert stream.bad == 1 and states.time == 1.0
+    assert fed(stream, frame(3.0)) == 1
+
+
+def test_what_the_robot_s_judge_takes_from_broken_states_are_numbers():
+    """`benchmarks.rtde_soak` does it a million times."""
+    rng, (stream, states) = random.Random(1), judged()
+    for n in range(3000):
+        if fed(stream, mutated(rng, n + 1), FRAME) and states.fresh:
+            states.take()
+            assert np.isfinite([*states.q, *states.qd, *states.wrench]).all()
+            assert states.status.plausible and 0.0 <= states.scaling <= 1.0

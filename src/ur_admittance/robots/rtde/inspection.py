@@ -19,6 +19,7 @@ ONCE = ("payload", "payload_cog", "target_gravity", "speed_scaling", "target_spe
 _KG, _SHARE = 0.1, 0.05  # by which a payload may differ
 _METRES, _RADIANS = 1e-3, 1e-2  # by which a TCP may differ
 _COG = 0.02  # m, by which a centre of mass may differ
+_SLOWEST = 0.01  # share of the slider with which an arm can be said to move
 _TILT = np.cos(np.radians(2.0))  # by which gravity may
 
 
@@ -64,7 +65,9 @@ class Found:
         """One line for the start of a run."""
         name = self.arm.name if self.arm else "arm"
         serial = f" {self.dashboard.serial}" if self.dashboard.serial else ""
-        return f"{name}{serial}, software {'.'.join(map(str, self.version[:3]))}"
+        slider = self.values.get("target_speed_fraction")
+        speed = "" if slider is None else f", speed slider at {100 * slider:.0f} %"
+        return f"{name}{serial}, software {'.'.join(map(str, self.version[:3]))}{speed}"
 
 
 def read_once(host: str, port: int, make: Dial) -> dict[str, Any]:
@@ -131,6 +134,12 @@ def differences(
                 "gravity", f"{_listed(-gravity)} m/s^2", f"{_listed(down)} (payload.gravity)",
                 "set the mounting on the pendant (Installation, Mounting), or payload.gravity",
             )  # fmt: skip
+    slider = found.values.get("target_speed_fraction", 1.0)
+    if not slider >= _SLOWEST:
+        lines.append(
+            f"speed slider: the robot has {100 * slider:.0f} %, with which it moves not at all; "
+            "raise it on the pendant, to 20 % for a first look"
+        )
     if board.remote == "false":
         lines.append(
             "control: the robot is in local control, which takes no program from a computer; "

@@ -102,7 +102,8 @@ class RtdeRobot(Robot):
             session.connect(self._config, self._expected, own_sensor=self._sensor is None)
             if (words := session.last_end()) and not self._permit(words):
                 raise RobotError(
-                    f"{words}; look at the arm and at what led to it, then permit a start (--reset)"
+                    f"{words}; look at the arm and at what led to it, then permit a start: it asks "
+                    "on a terminal, and run --reset need not"
                 )
             if self._sensor is not None:
                 self._sensor.connect()

@@ -21,7 +21,7 @@ from ur_admittance.model import RobotModel
 HOLD, VELOCITY, POSITION, END = range(4)  # kinds of commands
 RUNS, ENDED = 1, 2  # what the program says of itself
 NOTHING_NEW, OTHER_SESSION, TOO_FAST, OUT_OF_RANGE, TOO_FAR, NO_SUCH_KIND = range(1, 7)
-ASKED = 9
+LEFT, ASKED = 8, 9  # what a person need not look at
 WHY = {
     NOTHING_NEW: "it heard nothing new from this computer in time",
     OTHER_SESSION: "another session writes to its registers",
@@ -29,6 +29,7 @@ WHY = {
     OUT_OF_RANGE: "a command led out of a joint's range",
     TOO_FAR: "a commanded position was far from where the arm is",
     NO_SUCH_KIND: "a command was of no kind it knows",
+    LEFT: "it heard nothing more from this computer, which had told the arm to rest",
     ASKED: "it was asked to",
 }
 FIRST, LAST = 0, 47  # registers there are

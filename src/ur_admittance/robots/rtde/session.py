@@ -19,7 +19,7 @@ from ur_admittance.robots.rtde.connection import Dial, dial
 from ur_admittance.robots.rtde.dashboard import Dashboard
 from ur_admittance.robots.rtde.inspection import Expected, Found, NotReady, differences, read_once
 from ur_admittance.robots.rtde.primary import Primary
-from ur_admittance.robots.rtde.script import ASKED, ENDED, HOLD, RUNS, WHY, Packet, Registers
+from ur_admittance.robots.rtde.script import ASKED, ENDED, HOLD, LEFT, RUNS, WHY, Packet, Registers
 from ur_admittance.robots.rtde.starting import Start
 from ur_admittance.robots.rtde.states import BadPackets, States, names_of
 from ur_admittance.robots.rtde.wrench import COMPENSATED, source_of
@@ -67,6 +67,7 @@ class Session:
         self._session = secrets.randbelow(0x7FFFFFFF) + 1
         self._packet = Packet(0, self._session)
         self._bad = BadPackets()
+        self._fine: tuple[int, ...] = ()  # whole numbers of a state with which nothing was wrong
         self.first = 0.0
 
     # --- before anything moves ---
@@ -91,7 +92,6 @@ class Session:
         if lines:
             raise NotReady(self.name, lines)
         self.model = nominal or found.arm.model(named)  # type: ignore[union-attr]
-        self.client.pause()
 
     def _look(self, cb3: bool) -> Found:
         board = Dashboard(self._host, self._ports["dashboard"], make=self._dial)
@@ -107,7 +107,9 @@ class Session:
         return found
 
     def _listen(self) -> None:
-        """Agree on what comes and what is sent; take a first state."""
+        """Agree on what comes and what is sent; take a first state, and no more for now: a robot
+        ends a connection that nobody reads.
+        """
         client = self.client
         self.source = source_of(client.version, compensated=self._compensated)
         names = names_of(self.source, self._registers.outputs)
@@ -118,6 +120,7 @@ class Session:
         self._lag = _LAG * script.cycles_of_silence(self.rate)
         self.resume()
         self.first = self.states.time
+        client.pause()
 
     def _differences(
         self, found: Found, expected: Expected, config: Config, own_sensor: bool
@@ -132,7 +135,7 @@ class Session:
     def last_end(self) -> str:
         """How the last program ended that did not end as it should have, in words; or ""."""
         status = self.states.status
-        if self._watch or status.program != ENDED or status.why in (0, ASKED):
+        if self._watch or status.program != ENDED or status.why in (0, LEFT, ASKED):
             return ""
         why = WHY.get(status.why, f"reason {status.why}")
         return f"the last program on {self.name} ended by itself: {why}"
@@ -155,17 +158,19 @@ class Session:
         Raises:
             RobotError: it does not.
         """
-        self.resume()
-        self.engaged = True
         if self._watch:
+            self.resume()
+            self.engaged = True
             return
         text = script.program(self.model, self._session, self._registers, self.rate)
         link = Primary(self._host, self._ports["primary"], make=self._dial)
         try:
+            self.resume()
+            self.engaged = True
             with Start(self.name, text, link, self._urcap, self._tell, self.clock) as start:
                 while not self.runs:
-                    self.send(HOLD, ZERO)
-                    self.next()
+                    if self.next():  # never more commands than states: they would queue up there
+                        self.send(HOLD, ZERO)
                     start.look(self.states.status)
         finally:
             link.close()
@@ -212,15 +217,17 @@ class Session:
 
     def problem(self) -> str:
         """Why the arm must not be commanded any more, in words, and what to do; or ""."""
-        status = self.states.status
-        if self._bad.too_many(self.client.stream.bad, self.clock()):
+        whole, bad = self.states.whole, self.client.stream.bad
+        if bad != self._bad.seen and self._bad.too_many(bad, self.clock()):
             return (
                 f"{BadPackets.MOST} packets from the robot made no sense within "
                 f"{BadPackets.SECONDS:g} s; look at the cable and what is between, then start again"
             )
-        if not self.runs:
-            return status.robot_problem() or self._program_problem()
-        if self._packet.count - status.taken > self._lag:
+        if whole[:-1] != self._fine:  # seldom: they hardly ever change
+            if not self.runs:
+                return self.states.status.robot_problem() or self._program_problem()
+            self._fine = whole[:-1]
+        if self._packet.count - whole[-1] > self._lag:
             return (
                 "the program on the robot takes no commands any more: another one runs in its "
                 "place; end that, then start again"

@@ -15,7 +15,7 @@ RUNTIME = {
 }  # fmt: skip
 NAMES = ("robot_mode", "safety_mode", "safety_status_bits", "runtime_state", "robot_status_bits")
 _WHAT_TO_DO = {
-    3: "see what the arm ran into, free it, and unlock it on the pendant; then start again",
+    3: "see what the arm ran into, free it, unlock it on the pendant, and start again",
     5: "close the safeguard (door, light curtain), then start again",
     6: "see why, release the emergency stop, bring the robot up on the pendant, and start again",
     7: "see why, release the emergency stop, bring the robot up on the pendant, and start again",
@@ -77,7 +77,7 @@ class Status(NamedTuple):
                 "the pendant, then start again"
             )
         if self.robot_bits & TEACH_BUTTON:
-            return "the arm is being moved by hand (freedrive); let go of the button, start again"
+            return "the arm is being moved by hand (freedrive); let it go, and start again"
         return ""
 
     def program_problem(self, session: int) -> str:

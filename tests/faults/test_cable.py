@@ -1,0 +1,107 @@
+"""Rows 43 and 44 over a real cable: a network namespace, TCP of the kernel, packets that are lost.
+
+Skipped where this machine or user may not have one. What is judged is counted in the robot's own
+cycles, or is an outcome: a busy machine makes the wire worse, never the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.robots.rtde.cable import Cable, NotPermitted
+from tests.robots.rtde.far import Far
+from tests.support import LINEAR
+from ur_admittance import Config, Controller, RobotError, loop
+from ur_admittance.loop import RunError
+from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.robots.rtde.script import NOTHING_NEW
+
+pytest.importorskip("mujoco")
+pytest.importorskip("lark")
+pytestmark = pytest.mark.slow
+
+CYCLE, RAMP, SILENT = 0.002, 6.2, 10  # s, rad/s^2 of a UR5e, cycles
+PATIENT = {
+    "safety.wrench_timeout": 9.0,
+    "safety.joint_timeout": 9.0,
+    "safety.lost_timeout": 10.0,
+}  # s; fmt: skip
+
+
+@pytest.fixture
+def cable() -> Iterator[Cable]:
+    made = Cable()
+    try:
+        made.__enter__()
+    except NotPermitted as why:
+        pytest.skip(str(why))
+    yield made
+    made.__exit__()
+
+
+def drive(
+    robot: RtdeRobot, config: Config, far: Far, then: Callable[[], Any], seconds: float
+) -> Any:
+    """Push the arm; once it is told to move at 0.1 m/s, `then` happens."""
+    controller, happened = Controller(robot.model, config), []
+
+    def each(state: Any, out: Any) -> None:
+        if out["tick"] == 2:
+            far.push(15.0)
+        if not happened and np.linalg.norm(out["V_WP_cmd"][LINEAR]) > 0.1:
+            happened.append(then())
+
+    return loop.run(robot, controller, seconds=seconds, each=each)
+
+
+def test_a_pulled_cable_leaves_no_side_waiting_for_the_other(cable: Cable) -> None:
+    """Row 43: half-open. The robot stops by its watchdog; we give up, long before TCP would."""
+    config = Config.preset("hand-guiding").replace(PATIENT)
+
+    def pull() -> None:
+        cable.set(loss=1.0)
+        far.free()
+
+    with Far(cable) as far:
+        robot = RtdeRobot(cable.far, config=config)
+        with pytest.raises(RunError, match="connection to the robot has ended"), robot:
+            drive(robot, config, far, pull, 60.0)
+        seen = far.report()
+        assert seen["then"] > 0.05, "it moved when the cable was pulled"
+        assert seen["speed"] == 0.0 and seen["state"] == "STOPPED"
+        assert seen["why"] == NOTHING_NEW
+        assert seen["braked"] <= SILENT + 2 + np.ceil(seen["then"] / (RAMP * CYCLE))
+        assert seen["jump"] <= RAMP * CYCLE + 1e-9
+        cable.set()
+        with pytest.raises(RobotError, match=r"in use|heard nothing new"):
+            RtdeRobot(cable.far, config=config).connect()
+        assert far.report()["speed"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [{"delay": 0.001, "loss": 0.001}, {"delay": 0.005, "jitter": 0.01, "loss": 0.01},
+     {"delay": 0.03, "loss": 0.05}],
+    ids=lambda wire: ", ".join(f"{name} {value}" for name, value in wire.items()),
+)  # fmt: skip
+def test_whatever_a_bad_cable_does_the_arm_stays_inside_its_limits(cable: Cable, wire) -> None:
+    """Row 44: 1 to 30 ms and 0.1 to 5 %; whether it goes on or stops, it ends at rest."""
+    config = Config.preset("hand-guiding")
+
+    def worsen() -> None:
+        cable.set(**wire)
+
+    with Far(cable) as far:
+        with suppress(RobotError), RtdeRobot(cable.far, config=config) as robot:
+            far.free()
+            drive(robot, config, far, worsen, 2.0)
+        cable.set()
+        while (seen := far.report())["state"] == "PLAYING":
+            continue
+        assert seen["speed"] == 0.0
+        assert seen["jump"] <= RAMP * CYCLE + 1e-9
