@@ -56,7 +56,8 @@ class Limits(NamedTuple):
     w: float
     a: float
     alpha: float
-    braking: float  # where the status says `contact_braking`
+    braking: float  # where the status says `contact_braking`, of the arm
+    lag: float  # s, by which the command may lead the arm then
     jerk: float  # 0 = none
     angular_jerk: float
     box: tuple[tuple[float, ...], tuple[float, ...]]
@@ -79,6 +80,7 @@ class Limits(NamedTuple):
             limits.max_linear_acceleration,
             limits.max_angular_acceleration,
             max(limits.max_linear_acceleration, limits.max_contact_braking),
+            config.arm.lag,
             limits.max_linear_jerk,
             limits.max_angular_jerk,
             (tuple(limits.workspace_min), tuple(limits.workspace_max)),
@@ -99,6 +101,7 @@ class Limits(NamedTuple):
             float(p.a_max),
             float(p.alpha_max),
             max(float(p.a_max), float(p.contact_braking)),
+            float(p.arm_lag),
             float(p.jerk_max),
             float(p.angular_jerk_max),
             (tuple(p.workspace_min.tolist()), tuple(p.workspace_max.tolist())),
@@ -180,7 +183,9 @@ def broken(
     change = np.abs(np.diff(qd, axis=0)) - qdd_max * dt[1:, None] * (1 + 1e-6) - 1e-12
     check("joint acceleration", after(change.max(axis=1, initial=-np.inf)), moves)
 
-    a_linear = np.where(status & bits.CONTACT_BRAKING, limits.braking, limits.a)[1:]
+    # braking in contact, the limit is the arm's: the command may lead it by 0.8 of its lag
+    braking = limits.braking * (1 + 0.8 * limits.lag / np.maximum(dt, 1e-9))
+    a_linear = np.where(status & bits.CONTACT_BRAKING, braking, limits.a)[1:]
     for part, v, a, jerk, word in (
         (LINEAR, limits.v, a_linear, limits.jerk, ""),
         (ANGULAR, limits.w, limits.alpha, limits.angular_jerk, " of the rotation"),

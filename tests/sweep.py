@@ -258,7 +258,8 @@ def _run(row, scene, ticks, peak, case, P, S, inputs, outputs):
             peak[SPEED], peak[TURN] = max(peak[SPEED], fast), max(peak[TURN], spin)
         a_max = p.a_max
         if o.status & CONTACT_BRAKING:
-            a_max = max(a_max, p.contact_braking)
+            # the limit is the arm's, and the command may lead it by its lag
+            a_max = max(a_max, p.contact_braking * (dt + 0.8 * p.arm_lag) / dt)
             peak[BRAKED] += 1
         hard = max(math.sqrt(dv) / (a_max * dt), math.sqrt(dw) / (p.alpha_max * dt))
         if hard > 1.0 + 1e-5:

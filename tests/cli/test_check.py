@@ -75,10 +75,10 @@ def test_json_is_one_object_whether_right_or_wrong(tmp_path: Path) -> None:
     assert report["ok"] is True
     assert report["errors"] == []
     assert [axis["axis"] for axis in report["axes"]] == ["x", "y", "z", "rx", "ry", "rz"]
-    assert report["axes"][2]["natural_frequency"] == pytest.approx(1.779, rel=1e-3)
+    assert report["axes"][2]["natural_frequency"] == pytest.approx(0.919, rel=1e-3)
     assert report["axes"][3]["enabled"] is False
-    assert report["filter"]["delay"] == pytest.approx(0.019, rel=1e-2)
-    assert len(report["warnings"]) == 2
+    assert report["filter"]["delay"] == pytest.approx(0.00124, rel=1e-2)
+    assert len(report["warnings"]) == 1
     path = tmp_path / "a.yaml"
     path.write_text("tip: 5\nbase_link: 6\n")
     wrong = check(path, "--json")
@@ -87,6 +87,14 @@ def test_json_is_one_object_whether_right_or_wrong(tmp_path: Path) -> None:
     assert report["ok"] is False
     assert len(report["errors"]) == 2
     assert wrong.stderr.splitlines() == report["errors"]
+
+
+def test_the_arm_s_lag_and_what_is_left_of_it_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("contact: {adapt: true}\narm: {lag: 0.01, delay: 0.004}\n")
+    text = check(path).stdout
+    assert "follows with 10 ms of lag, 4 ms of delay" in text
+    assert "6 ms of delay and lag are left" in text
 
 
 def test_json_has_no_numbers_that_json_lacks(tmp_path: Path) -> None:

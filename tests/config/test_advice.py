@@ -62,8 +62,17 @@ def test_a_calm_configuration_gets_no_advice() -> None:
 @pytest.mark.parametrize("name", Config.presets())
 def test_presets_give_no_advice_except_the_lively_one(name: str) -> None:
     found = [line.partition(":")[0] for line in advice_on(Config.preset(name))]
-    lively = ["limits.max_linear_acceleration", "admittance.damping"]
+    lively = ["limits.max_linear_acceleration"]
     assert found == (lively if name == "surface-following" else [])
+
+
+def test_what_an_arm_was_measured_to_be_is_held_against_what_is_said_of_its_delay() -> None:
+    arm = {"arm.lag": 0.02, "arm.delay": 0.01, "contact.adapt": True}
+    assert "arm.lag, arm.delay and the filter are 0.0312 s" in advice(loop_delay=0.02, **arm)
+    assert "loop_delay" not in advice(loop_delay=0.03, **arm)
+    assert "of delay and lag 0.014 s are left" not in advice(loop_delay=0.03, **arm)
+    late = advice(loop_delay=0.05, **{**arm, "arm.delay": 0.02})
+    assert "contact.damping_time: 0.03 s; of delay and lag 0.024 s are left" in late
 
 
 @pytest.mark.parametrize(

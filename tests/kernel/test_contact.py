@@ -104,12 +104,33 @@ def test_only_the_motion_along_the_normal_is_damped(frame: str) -> None:
     assert v @ normal == pytest.approx(slowed)
 
 
-def test_a_soft_thing_is_not_damped_beyond_the_law() -> None:
+def test_a_soft_thing_is_damped_critically() -> None:
     r = touching(2000.0, -DOWN)
+    contact.damp(r.p, r.s)
+    assert r.s.touch_damping + 80 == pytest.approx(2 * np.sqrt(8.0 * 2000))
+
+
+def test_what_the_law_damps_by_itself_is_not_damped_beyond_it() -> None:
+    r = touching(150.0, -DOWN)
     r.s.v[:3] = [0.05, 0.02, 0.03]
     contact.damp(r.p, r.s)
     np.testing.assert_array_equal(r.s.v[:3], [0.05, 0.02, 0.03])
     assert r.s.touch_damping == 0
+
+
+def test_the_law_of_a_stiff_thing_feels_the_force_late_and_that_of_a_soft_one_ahead() -> None:
+    felt = []
+    for stiffness in (2e3, 50e3):
+        r = touching(
+            stiffness, -DOWN, **{"admittance.frame": "base", "admittance.deadband_force": 0}
+        )
+        r.s.touch_steady[:], r.s.touch_F[0] = -2.0 * DOWN, -6.0 * DOWN
+        r.s.touch_ticks, r.s.F_law[:3] = 1, -6.0 * DOWN
+        r.s.F_P[:3] = r.s.R_WP.T @ (-6.0 * DOWN)
+        contact.sharpen(r.p, r.s)
+        felt.append(r.s.F_law[2])
+    assert felt[1] == pytest.approx(2.0)
+    assert 6.0 < felt[0] < 8.0
 
 
 def test_a_desired_pose_that_moves_into_a_wall_presses_no_harder_for_the_damper() -> None:
@@ -152,10 +173,35 @@ def test_without_contact_there_is_no_harder_braking() -> None:
 
 def test_the_lead_is_that_of_the_lag() -> None:
     r = feeling(**{"arm.lag": 0.01, "admittance.frame": "base"})
-    r.s.v[:3] = [0.01, 0.0, 0.0]
+    r.s.v[:3] = [0.004, 0.0, 0.0]
     contact_motion.lead_lag(r.p, r.s, (0.0, 0.0, 0.0))
-    np.testing.assert_allclose(r.s.lead, [0.8 * 0.01 * 0.01 / 0.002, 0, 0])
+    np.testing.assert_allclose(r.s.lead, [0.8 * 0.01 * 0.004 / 0.002, 0, 0])
     np.testing.assert_allclose(r.s.V_track[:3], r.s.lead)
+    r.s.v[:3] = [0.1, 0.0, 0.0]  # harder than the tool may accelerate
+    contact_motion.lead_lag(r.p, r.s, (0.0, 0.0, 0.0))
+    np.testing.assert_allclose(r.s.lead, [0.8 * 0.01 * r.p.a_max, 0, 0])
+
+
+def test_what_a_limit_took_of_the_lead_comes_in_the_next_tick() -> None:
+    r = touching(50e3, -DOWN, **{"arm.lag": 0.01, "admittance.frame": "base"})
+    r.s.touch_damping = 1000.0
+    r.s.V_arm[:] = r.s.V_prev[:3] = 0.01 * DOWN  # the arm still goes in; the law is at rest
+    for _ in range(3):
+        r.s.V_track[:3] = 0.0
+        contact_motion.lead_lag(r.p, r.s, (0.0, 0.0, 0.0))
+        most = contact.joint_acceleration(r.p, r.s)
+        np.testing.assert_allclose(r.s.lead, [0, 0, 0.008 * min(0.01 / 0.002, 1.5 * most)])
+
+
+def test_a_lagging_arm_brakes_as_hard_as_it_may_by_a_command_ahead_of_it() -> None:
+    r = touching(50e3, -DOWN, **{"limits.max_contact_braking": 12.0, "arm.lag": 0.01})
+    r.s.touch_damping = 1000.0
+    r.s.V_mem[2] = r.s.V_arm[2] = -0.1
+    r.s.V_track[2], r.s.lead[2] = 0.1, 0.1
+    contact_motion.allow_braking(r.p, r.s)
+    # (command - arm) / (lag + dt) is its acceleration, the tool's own limit included
+    command = -0.1 + r.s.brake[2] + r.p.a_max * 0.002
+    assert (command + 0.1) / (0.008 + 0.002) == pytest.approx(12.0)
 
 
 def test_a_number_that_is_none_leaves_nothing_touched() -> None:

@@ -119,7 +119,7 @@ def test_in_a_tiny_terminal_there_is_one_line(runtime) -> None:
 
 def test_axes_that_do_not_give_way_are_off_and_all_are_said_to_be_whose() -> None:
     _, mass, damping, *_ = printed(parameters(Config.preset("surface-following"))).splitlines()
-    assert mass.split() == ["mass", "3", "3", "0.8", "off", "off", "off"]
+    assert mass.split() == ["mass", "3", "3", "3", "off", "off", "off"]
     assert damping.split()[-3:] == ["off"] * 3
     assert "axes of the base" in printed(parameters(Config.preset("velocity-law")))
     assert "axes of the desired pose" in printed(parameters(Config.preset("pose-law")))

@@ -92,6 +92,12 @@ def _behaviour(config: Config) -> dict[str, Any]:
         "filter": {"cutoff_hz": cutoff, "delay": delay},
         "deadband": {"force": force, "torque": torque},
         "loop_delay": config.loop_delay,
+        "follows": {"lag": config.arm.lag, "delay": config.arm.delay},
+        "contact": {
+            "adapt": config.contact.adapt,
+            "max_stiffness": config.contact.max_stiffness,
+            "left_of_lag": config.left_of_lag(),
+        },
         "warnings": list(advice.advice_on(config)),
     }
 
@@ -122,7 +128,16 @@ def _show(file: str, result: dict[str, Any]) -> None:
     screen.print(f"axes      of {FRAMES[result['frame']]} (admittance.frame: {result['frame']})")
     screen.print(f"filter    {words}, delay {1000 * filtered['delay']:.3g} ms")
     screen.print(f"deadband  {deadband['force']:g} N, {deadband['torque']:g} Nm")
+    follows, contact = result["follows"], result["contact"]
+    if follows["lag"] or follows["delay"]:
+        words = f"{1000 * follows['lag']:.3g} ms of lag, {1000 * follows['delay']:.3g} ms of delay"
+        screen.print(f"arm       follows with {words} (arm.lag, arm.delay)")
     screen.print(f"contact   with {1000 * result['loop_delay']:g} ms from force to motion")
+    if contact["adapt"]:
+        screen.print(
+            f"          damped by what is touched, up to {contact['max_stiffness']:g} N/m; "
+            f"{1000 * contact['left_of_lag']:.3g} ms of delay and lag are left (contact.adapt)"
+        )
     if arm := result.get("arm"):
         where = ", ".join(f"{x:.3f}" for x in arm["start"])
         at = f"home of a {arm['name']}" if arm["at_home"] else "the angles given"

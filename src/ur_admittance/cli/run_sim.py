@@ -36,9 +36,12 @@ class SimRun:
         from ur_admittance.approach import Approach, travel_of, without_equilibrium
         from ur_admittance.controller import Controller
         from ur_admittance.realtime import Pace
+        from ur_admittance.robots.sim import following
 
         config, pace = wanted.given_config, self.pace
-        options: dict[str, Any] = {} if pace is None else {"realtime": False}
+        options: dict[str, Any] = following(config.arm)
+        if pace is not None:
+            options["realtime"] = False
         if self.push is not None:
             options["hand"] = to_and_fro(self.push)
         robot = robots.make(wanted.robot, **options)

@@ -89,6 +89,14 @@ def advice_on(config: Config) -> Iterator[str]:
         yield f"limits.max_linear_acceleration: {why}: raise the mass or the limit"
     if config.contact.adapt and config.environment_stiffness and not config.arm.lag:
         yield "arm.lag: not known, so the command does not lead it; measure it with 'identify'"
+    known = config.arm.lag + config.arm.delay + config.filter_time_constant()
+    if (config.arm.lag or config.arm.delay) and delay < 0.9 * known:
+        why = f"{delay:g} s, but arm.lag, arm.delay and the filter are {known:.3g} s"
+        yield f"loop_delay: {why}: what is said of contact is too good; raise it to {known:.3g}"
+    left = config.left_of_lag()
+    if config.contact.adapt and config.arm.delay and config.contact.damping_time < 2.0 * left:
+        why = f"{config.contact.damping_time:g} s; of delay and lag {left:.3g} s are left"
+        yield f"contact.damping_time: {why}: contact may bounce; use {2.5 * left:.2g}"
     if config.contact.adapt and config.control_rate < 250.0:
         yield "contact.adapt: made for 500 Hz; below 250 Hz stiff things are felt too late"
     if not config.contact.adapt and (

@@ -165,6 +165,14 @@ class Config(Section):
         alpha = self.admittance.filter_coefficient
         return 0.0 if alpha == 1.0 else -1.0 / (self.control_rate * math.log1p(-alpha))
 
+    def left_of_lag(self) -> float:
+        """What is left of the arm's delay and lag when the command leads it [s].
+
+        `arm.delay`, or what `loop_delay` leaves for it, and a fifth of `arm.lag`.
+        """
+        delay = self.arm.delay or max(0.0, self.loop_delay - self.arm.lag)
+        return delay + 0.2 * self.arm.lag
+
     def velocity_gain(self) -> list[float]:
         """Tracking gain Kp of the six axes [1/s]."""
         gain = self.tracking.velocity_gain

@@ -82,7 +82,7 @@ class Limits(Section):
         15,
         "[0, 50]",
         "m/s^2",
-        "slowing down along the normal of what is touched, with contact.adapt; joint limits rule",
+        "how hard the arm slows down against what it touches, with contact.adapt; joints rule",
     )
     max_linear_jerk: float = number(0, "[0, 5000]", "m/s^3", "tool jerk; 0: off")
     max_angular_jerk: float = number(0, "[0, 10000]", "rad/s^3", "tool jerk; 0: off")

@@ -5,13 +5,15 @@ stiffness of what is touched is estimated from how force answers motion, as a bo
 an unsteady hand hardly pass, and the damping along the contact's normal n rises with it. Everywhere
 else, and in free space, the feel stays.
 
-    K    = -S_xF / e,   e = S_xx - N sx^2      along n, over the last N = 3, 6 and 12 ticks
+    K    = -S_xF / e,   e = S_xx - N sx^2      along n, over the last N = 2, 5 and 12 ticks
     K_h  = the best lower bound, at once; falls with the way gone along n, not with time
-    D_n  = max(D, T_c K_h)                     along n
+    D_n  = max(D, 2 sqrt(M K_h), T_c K_h)      along n
     |v_n| <= v,   v T_c + v^2 / (2 a) = F_n / K_h      a: what the joints have
 
-The last line is the one before it, for an arm that cannot brake at once: the way to where the force
-is balanced, `F_n / K_h`, is short, and the tool must be able to stop on it.
+A soft thing is damped critically, a stiff one so that the force settles within T_c, which is well
+above what is left of delay and lag. The last line is the one before it, for an arm that cannot
+brake at once: the way to where the force is balanced, `F_n / K_h`, is short, and the tool must be
+able to stop on it.
 """
 
 from __future__ import annotations
@@ -44,9 +46,10 @@ _HELD = 3000.0  # N/m, from which on a normal does not turn round
 _SLIDING = 5e-3  # m/s, along what is touched
 _ACROSS = 0.35  # cosine of the angle to the normal, below which a motion counts as sliding
 _TURN = 0.03  # of that angle, taken off in one tick
-_SHARP = 2000.0  # N/m, from which on the force along the normal is felt as it is
-_FAST, _RATE = 0.5e-3, 3e-3  # s, filters of that force and of its rate
-_AHEAD = 3e-3  # s, by which that force is felt ahead
+_STEADY = 6e-3  # s, the low-pass of the force along the normal
+_SHARP = 2000.0  # N/m, from which on that force is felt, and not the one of the law
+_AHEAD = 1.5  # of what the low-pass took away, given back where what is touched is soft
+_STIFF = 20e3  # N/m, from which on nothing of it is given back
 _JOINTS = 0.7  # of the acceleration that the joints have
 
 
@@ -57,8 +60,9 @@ def clear_contact(s):
     s.touch_stiffness = 0.0
     s.touch_damping = 0.0
     for n in range(3):
-        s.touch_normal[n] = s.touch_force[n] = s.touch_rate[n] = 0.0
+        s.touch_normal[n] = s.touch_steady[n] = 0.0
         s.lead[n] = s.brake[n] = s.A_brake[n] = 0.0
+        s.V_arm[n] = s.V_prev[n]
 
 
 @jit
@@ -68,19 +72,16 @@ def feel(p, s):
     x = linear(s.p_WP)
     newest = s.touch_ticks % WINDOW
     before = newest - 1 if newest > 0 else WINDOW - 1
-    fast, slow = s.dt / (s.dt + _FAST), s.dt / (s.dt + _RATE)
+    steady = s.dt / (s.dt + _STEADY)
     if s.touch_ticks == 0:
-        fast, slow, before = 1.0, 0.0, newest
+        steady, before = 1.0, newest
         set_linear(s.touch_x[newest], x)
-        set_linear(s.touch_F[newest], f)
     moved = sub(x, linear(s.touch_x[before]))
-    rate = scale(sub(f, linear(s.touch_F[before])), 1.0 / s.dt)
     set_linear(s.touch_x[newest], x)
     set_linear(s.touch_F[newest], f)
     s.touch_ticks += 1
     for n in range(3):
-        s.touch_force[n] += fast * (f[n] - s.touch_force[n])
-        s.touch_rate[n] += slow * (rate[n] - s.touch_rate[n])
+        s.touch_steady[n] += steady * (f[n] - s.touch_steady[n])
 
     held, stiffness = linear(s.touch_normal), s.touch_stiffness
     if stiffness == 0.0 and norm(f) <= _OPPOSING:
@@ -121,7 +122,7 @@ def estimate(p, s, x, f, newest):
         xy, xz, yz = xy + a[0] * a[1], xz + a[0] * a[2], yz + a[1] * a[2]
         Fx, Fy, Fz = add(Fx, scale(b, a[0])), add(Fy, scale(b, a[1])), add(Fz, scale(b, a[2]))
         count = back + 1
-        if count != 3 and count != 6 and count != WINDOW:
+        if count != 2 and count != 5 and count != WINDOW:
             continue
         # about their means
         m = scale(sx, 1.0 / count)
@@ -175,17 +176,25 @@ def slide(s, way):
 
 @jit
 def sharpen(p, s):
-    """`F_law`: along the normal the force as it is, hardly filtered, and a little ahead."""
+    """`F_law`: along the normal the force as it is; a little ahead on what is soft, late by the
+    low-pass on what is stiff.
+
+    There the damping brakes, and the force only says where to settle. Late, it does not feed the
+    arm's structure, which swings at 10 to 30 Hz on what it touches: a force that moves the arm
+    within a quarter of that swing drives it on.
+    """
     if not s.touch_stiffness > 0.0:
         return
     n = linear(s.touch_normal)
-    f = deadband(linear(s.touch_force), p.deadband_force, p.deadband_hard)
-    ahead = dot(f, n) + _AHEAD * dot(linear(s.touch_rate), n)
+    steady, f = linear(s.touch_steady), linear(s.touch_F[(s.touch_ticks - 1) % WINDOW])
+    back = _AHEAD * (1.0 - min(1.0, s.touch_stiffness / _STIFF))
+    f = add(steady, scale(sub(f, steady), back))
+    felt = dot(deadband(f, p.deadband_force, p.deadband_hard), n)
     now = dot(turn(s.R_WP, linear(s.F_P)), n)
     share = min(1.0, s.touch_stiffness / _SHARP)
     if p.frame == bits.PROBE:
         n = rotate_back(quaternion(s.wxyz_WD), n)
-    set_linear(s.F_law, add(linear(s.F_law), scale(n, share * (ahead - now))))
+    set_linear(s.F_law, add(linear(s.F_law), scale(n, share * (felt - now))))
 
 
 @jit
@@ -206,8 +215,11 @@ def damp(p, s):
         own += s.damping[k] * n[k] * n[k]
         if p.enabled[k]:
             give += n[k] * n[k] / s.mass[k]
-    more = p.damping_time * s.touch_stiffness - own
-    if not (more > 0.0 and give > 0.0):
+    if not give > 0.0:
+        return
+    critical = 2.0 * math.sqrt(s.touch_stiffness / give)
+    more = max(p.damping_time * s.touch_stiffness, critical) - own
+    if not more > 0.0:
         return
     s.touch_damping = more
     speed = dot(n, add(linear(s.v), V_WD))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.compile import jit
+from ur_admittance.kernel.contact import joint_acceleration
 from ur_admittance.kernel.spatial import (
     add,
     dot,
@@ -22,19 +23,35 @@ from ur_admittance.kernel.spatial import (
 )
 
 _SHARE = 0.8  # of the arm's lag: more than all of it would excite the arm's structure
-_MOST = 0.3  # m/s
+_BACK = (
+    1.5  # times what the joints can accelerate: a lead beyond it could not be taken back in time
+)
 
 
 @jit
 def lead_lag(p, s, v_before):
-    """`V_track`: ahead of the arm's lag by as much as the law accelerates."""
+    """`V_track`: ahead of the arm's lag by as much as the law accelerates.
+
+    Along what is touched, by what the arm is still to change: `V_arm` is what it makes, so what a
+    limit has taken from the lead in one tick comes in the next.
+    """
     set_linear(s.lead, (0.0, 0.0, 0.0))
     if not p.arm_lag > 0.0:
+        set_linear(s.V_arm, linear(s.V_prev))
         return
-    a = scale(sub(linear(s.v), v_before), 1.0 / s.dt)
+    lag = _SHARE * p.arm_lag
+    made = add(linear(s.V_arm), scale(sub(linear(s.V_prev), linear(s.V_arm)), s.dt / (lag + s.dt)))
+    set_linear(s.V_arm, made)
+    change = sub(linear(s.v), v_before)
     if p.frame == bits.PROBE:
-        a = rotate(quaternion(s.wxyz_WD), a)
-    set_linear(s.lead, saturate(scale(a, _SHARE * p.arm_lag), _MOST))
+        change = rotate(quaternion(s.wxyz_WD), change)
+    most = p.a_max
+    if s.touch_damping > 0.0:
+        n = linear(s.touch_normal)
+        most = _BACK * joint_acceleration(p, s)
+        to_come = dot(sub(linear(s.V_track), made), n)
+        change = add(change, scale(n, to_come - dot(change, n)))
+    set_linear(s.lead, saturate(scale(change, lag / s.dt), most * lag))
     set_linear(s.V_track, add(linear(s.V_track), linear(s.lead)))
 
 
@@ -43,19 +60,21 @@ def allow_braking(p, s):
     """`brake`: by how much the tool slows down along the normal beyond its acceleration limit, m/s
     in this tick.
 
-    Towards the wish, to rest, and past it only by the lead of the arm's lag.
+    Towards the wish, to rest, and past it only by the lead of the arm's lag. The limit is that of
+    the arm: its command may be ahead of it by the lag.
     """
     set_linear(s.brake, (0.0, 0.0, 0.0))
-    most = (p.contact_braking - p.a_max) * s.dt
-    if not (s.touch_damping > 0.0 and most > 0.0):
+    if not (s.touch_damping > 0.0 and p.contact_braking > p.a_max):
         return
+    most = p.contact_braking * (s.dt + _SHARE * p.arm_lag) - p.a_max * s.dt
     n = linear(s.touch_normal)
-    now, wish = dot(linear(s.V_mem), n), dot(linear(s.V_track), n)
-    if now < 0.0:
+    now, wish, made = dot(linear(s.V_mem), n), dot(linear(s.V_track), n), dot(linear(s.V_arm), n)
+    change = 0.0
+    if wish < now and now > 0.0:
+        change = -min(now - wish, now, most)
+    elif wish > now and min(now, made) < 0.0:
         rest = max(0.0, dot(linear(s.lead), n)) - now
-        change = min(max(0.0, wish - now), rest, most)
-    else:
-        change = -min(max(0.0, now - wish), now, most)
+        change = max(0.0, min(wish - now, rest, most, most + made - now))
     set_linear(s.brake, scale(n, change))
 
 

@@ -192,11 +192,11 @@ STATE = _record(
         ("touch_ticks", _INT),
         ("touch_x", _FLOAT, (12, 3)),  # m in W, the last ticks
         ("touch_F", _FLOAT, (12, 3)),  # N in W
-        ("touch_force", _FLOAT, (3,)),  # N in W, hardly filtered
-        ("touch_rate", _FLOAT, (3,)),  # N/s
+        ("touch_steady", _FLOAT, (3,)),  # N in W, through a low-pass
         ("touch_stiffness", _FLOAT),  # N/m, held
         ("touch_normal", _FLOAT, (3,)),  # out of what is touched, in W
         ("touch_damping", _FLOAT),  # N s/m, beyond the law's own
+        ("V_arm", _FLOAT, (3,)),  # m/s, what the arm makes of the command, by its lag
         ("lead", _FLOAT, (3,)),  # m/s, of V_track over the law
         ("brake", _FLOAT, (3,)),  # m/s, beyond what the acceleration limit allows
         ("A_brake", _FLOAT, (3,)),  # m/s^2, that of the last tick

@@ -119,8 +119,8 @@ def seed(p, s):
     s.ik_failures = 0
     s.good_ticks = 0
     s.seeding = bits.SEED_NOTHING
-    clear_contact(s)
     halt(s)
+    clear_contact(s)
 
 
 @jit

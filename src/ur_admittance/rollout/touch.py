@@ -21,7 +21,7 @@ from ur_admittance.rollout.rollout import LaggedArm, Noise, Surface, rollout
 DT = 0.002  # s
 APPROACH = 0.4  # s until the surface is met
 PUSHED = 0.55  # s, when the hand has reached its push
-CALM = 0.5  # s, from the push (or the impact, if that is later) to what is judged
+CALM = 0.5  # s, from the first contact to what is judged
 JUDGED = 1.0  # s
 RIPPLE = 1.0  # N rms, of a contact that does not chatter
 _SETTLED = 3.0  # N from the mean of the end
@@ -72,7 +72,7 @@ class Touched:
         stopped: time from the first contact until the controller stopped, s; NaN: it did not.
         stiffness: the controller's estimate at the end, N/m.
         energy_given: to the world, beyond what it put in, J.
-        braking: the hardest of the arm itself along the normal, m/s^2.
+        braking: the hardest of the arm itself along the normal, over four ticks, m/s^2.
     """
 
     met: bool
@@ -176,7 +176,7 @@ def _judged(outputs: np.ndarray, force: np.ndarray, normal: np.ndarray) -> Touch
     if not (force > 0).any():
         return Touched(False, 1.0, np.nan, 0.0, np.nan, np.nan, 0.0, 0.0, 0.0)
     first = int(np.argmax(force > 0))
-    begin = max(first, round(PUSHED / DT)) + round(CALM / DT)
+    begin = first + round(CALM / DT)
     late = force[begin : begin + round(JUDGED / DT)]
     if not len(late):
         late = force[-round(0.25 / DT) :]
@@ -193,5 +193,5 @@ def _judged(outputs: np.ndarray, force: np.ndarray, normal: np.ndarray) -> Touch
         (stopped[0] - first) * DT if len(stopped) else np.nan,
         float(outputs["contact_stiffness"][-1]),
         float(outputs["energy_given"][-1]),
-        float(np.abs(np.diff(speed[near])).max() / DT),
+        float(np.abs(speed[near][4:] - speed[near][:-4]).max() / (4 * DT)),
     )

@@ -6,14 +6,28 @@ Velocities and positions go through a first-order lag; silence and `stop` ramp t
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from ur_admittance.config.sections import Arm
 from ur_admittance.model import RobotModel
 
 WATCHDOG = 0.020  # s without a velocity command, then the arm decelerates to rest
 
 _VELOCITY, _POSITION, _TRAJECTORY = range(3)
+
+
+def following(arm: Arm, rate: float = 500.0) -> dict[str, Any]:
+    """Options of `SimRobot` for an arm that follows as `arm` says: its lag, and its delay in whole
+    cycles of `rate` Hz. What is not known stays as it is.
+    """
+    options: dict[str, Any] = {}
+    if arm.lag:
+        options["servo_bandwidth"] = 1 / (math.tau * arm.lag)
+    if arm.delay:
+        options["latency"] = max(1, round(arm.delay * rate))
+    return options
 
 
 class Servo:
