@@ -15,7 +15,7 @@ import pytest
 
 from ur_admittance.kernel import compile as compiling
 from ur_admittance.kernel import tick
-from ur_admittance.kernel.inner import Inner
+from ur_admittance.kernel.inner import TRANSLATION
 
 # A module with compiled functions, to be imported by a process of its own.
 SMALL = """
@@ -202,9 +202,10 @@ def talkative(monkeypatch):
 
 
 def as_if_compiled(functions) -> None:
-    for function in functions:
-        assert Inner.compiled is not None
-        Inner.compiled(function)
+    for _ in ("typed", "translated"):
+        for function in functions:
+            assert TRANSLATION.step is not None
+            TRANSLATION.step(function.py_func)
 
 
 @pytest.fixture
@@ -222,7 +223,7 @@ def test_a_terminal_is_shown_how_far_the_compiler_is(monkeypatch, talkative, fun
         as_if_compiled(functions)
     lines = said.getvalue().split("\r")
     shares = [int(line.split()[-2]) for line in lines if line.endswith("% ")]
-    assert len(shares) == len(functions) > 100
+    assert len(shares) == 2 * len(functions) > 200
     assert shares == sorted(shares)
     assert shares[0] <= 2
     assert shares[-1] == 85

@@ -5,6 +5,7 @@ works.
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import os
 import pickle
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,11 +24,13 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 
-from ur_admittance.kernel.inner import Inner
+from ur_admittance.kernel.inner import TRANSLATION, Inner, remembered
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
+_GARBAGE = 100_000  # objects between two looks for garbage, instead of 700
 _QUIET_SECONDS = 1.0  # what takes no longer is not spoken of
 _REDRAW_SECONDS = 0.2
+_STEPS = 2  # that a function takes: see `translation`
 _LAST_STEP = 0.15  # share of the time for what comes after the last function
 _not_kept: list[str] = []  # why, if compiled code could not be written to disk
 
@@ -79,16 +83,33 @@ class _Entry(CPUDispatcher):
                 self._cache = _Cache(self.py_func)
 
     def compile(self, sig: Any) -> Any:
-        with _noticed_interrupt() as interrupted:
+        with (
+            _noticed_interrupt() as interrupted,
+            _seldom_collected(),
+            remembered(self.typingctx),
+        ):
             try:
                 compiled = super().compile(sig)
             except Exception:
                 if interrupted:  # what was not finished is missed later on
                     raise KeyboardInterrupt from None
                 raise
+            finally:
+                TRANSLATION.end_copy()
         if interrupted:
             raise KeyboardInterrupt
         return compiled
+
+
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Python looks for garbage less often: while it compiles, a quarter of the time is spent so."""
+    before = gc.get_threshold()
+    gc.set_threshold(_GARBAGE, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 # --- what the user hears ---
@@ -110,20 +131,20 @@ def announced(what: str, *functions: Any) -> Iterator[None]:
     with _noticed_interrupt() as interrupted:
         progress = _Progress(what, functions)
 
-        def compiled(function: Inner) -> None:
+        def step(function: Callable) -> None:
             if interrupted:
                 raise KeyboardInterrupt
             progress.add(function)
 
         _not_kept.clear()
-        Inner.compiled, before = compiled, Inner.compiled
+        TRANSLATION.step, before = step, TRANSLATION.step
         try:
             yield
         except BaseException:
             progress.break_off()
             raise
         finally:
-            Inner.compiled = before
+            TRANSLATION.step = before
         if interrupted:
             progress.break_off()
             raise KeyboardInterrupt
@@ -135,15 +156,16 @@ class _Progress:
 
     def __init__(self, what: str, functions: tuple[Any, ...]) -> None:
         self._what, self._started = what, time.monotonic()
-        self._left = {f for f in _called_by(functions) if not f.overloads}
-        self._size, self._done = sum(map(_size_of, self._left)), 0
+        left = [f.py_func for f in _called_by(functions) if not f.overloads]
+        self._left = Counter(_STEPS * left)
+        self._size, self._done = _STEPS * sum(map(_size_of, left)), 0
         self._drawn = 0.0
         self._redraws = sys.stderr.isatty()
 
-    def add(self, function: Inner) -> None:
-        """A function has been compiled."""
-        if function in self._left:
-            self._left.discard(function)
+    def add(self, function: Callable) -> None:
+        """A function has been typed, or translated."""
+        if self._left[function]:
+            self._left[function] -= 1
             self._done += _size_of(function)
         now = time.monotonic()
         if now - self._started < _QUIET_SECONDS or now - self._drawn < _REDRAW_SECONDS:
@@ -196,8 +218,8 @@ def _called_by(functions: tuple[Any, ...]) -> set[Inner]:
     return found
 
 
-def _size_of(function: Inner) -> int:
-    return len(function.py_func.__code__.co_code)
+def _size_of(function: Callable) -> int:
+    return len(function.__code__.co_code)
 
 
 def _kept() -> str:

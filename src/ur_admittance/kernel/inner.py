@@ -3,8 +3,9 @@
 Numba makes every function ready to be called from Python: it wraps it, links all that it calls into
 it, optimises the whole and translates it to machine code. For the hundred and more functions of the
 tick, each contained in the next, that is most of the work, and nobody ever calls them so. Here they
-are typed and simplified only. Linked, optimised and translated are the few that Python does call
-(`compile.jit(entry=True)`), each with everything it needs, once.
+are typed and simplified only, and written in LLVM's language (see `translation`). Linked, optimised
+and turned into machine code are the few that Python does call (`compile.jit(entry=True)`), each
+with everything it needs, once.
 
 Further, of Numba's passes only those are run that scalar code needs, and `True` or `3` as an
 argument is a boolean or an integer like any other, not a type with a function compiled for it. No
@@ -15,28 +16,29 @@ Called from Python, such a function runs as Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from llvmlite import binding
 from numba import _dynfunc, types
 from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, Flags, _LowerResult
 from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.environment import Environment
+from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
 
+from ur_admittance.kernel.translation import Translation, Typed
+
+TRANSLATION = Translation()
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 class Inner(CPUDispatcher):
-    """A function that compiled code may call.
-
-    Attributes:
-        compiled: called with each function once it is compiled.
-    """
-
-    compiled: Callable[[Inner], None] | None = None
+    """A function that compiled code may call."""
 
     def __init__(self, py_func, locals=None, targetoptions=None) -> None:
         options = {"nopython": True, "_nrt": False, **NO_WRAPPERS, **(targetoptions or {})}
@@ -50,19 +52,59 @@ class Inner(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         existing = self.overloads.get(sig)  # asked for at every call in the source
-        if existing is not None:
-            return existing.entry_point
-        entry_point = super().compile(sig)
-        if Inner.compiled is not None:
-            Inner.compiled(self)
-        return entry_point
+        return super().compile(sig) if existing is None else existing.entry_point
+
+
+@contextmanager
+def remembered(context: Any) -> Iterator[None]:
+    """Numba's knowledge of types has a memory meanwhile: what `a + b` makes of two floats is the
+    result of dozens of attempts, and asked for a thousand times.
+    """
+    resolve, found = context.resolve_function_type, {}
+
+    def resolve_once(function, args, kws):
+        ours = isinstance(function, types.Type) and not isinstance(function, types.Function)
+        if ours or kws:
+            return resolve(function, args, kws)
+        asked = (function, tuple(args))
+        answer = found.get(asked)
+        if answer is None:
+            answer = found[asked] = resolve(function, args, kws)
+        return answer
+
+    context.resolve_function_type = resolve_once
+    try:
+        yield
+    finally:
+        context.resolve_function_type = resolve
 
 
 class _Library(JITCodeLibrary):
-    """The code of one function, which waits for someone to link it."""
+    """The code of one function, which waits to be translated and then for someone to link it."""
 
-    def finalize(self) -> None:
-        self._finalized = True
+    def _ensure_finalized(self) -> None:
+        """Others may refer to it before it is translated."""
+
+    def _optimize_functions(self, ll_module) -> None:
+        """Numba's, without preparing passes for what is only named here."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+    def needs(self) -> list[Any]:
+        """The libraries of what it calls."""
+        return [one for one in self._linking_libraries if one is not rtsys.library]
+
+    def code(self) -> bytes:
+        """What `receive` is given in another process."""
+        return self._final_module.as_bitcode()
+
+    def receive(self, code: bytes, needs: list[Any]) -> None:
+        """Its translation, made elsewhere."""
+        self._final_module = binding.parse_bitcode(code)
+        self._linking_libraries = needs
 
     def _get_module_for_linking(self):
         """This function and all that it calls, each once, and private: so LLVM knows all its
@@ -73,6 +115,7 @@ class _Library(JITCodeLibrary):
         finds the name, in the code of another entry, too.
         """
         if self._shared_module is None:
+            TRANSLATION.finish()
             module = self._final_module.clone()
             own = [function.name for function in module.functions if not function.is_declaration]
             for library in self._callees({}):
@@ -86,8 +129,8 @@ class _Library(JITCodeLibrary):
         return self._shared_module
 
     def _callees(self, found: dict[Any, None]) -> dict[Any, None]:
-        for library in self._linking_libraries:
-            if library not in found and library not in (self, rtsys.library):
+        for library in self.needs():
+            if library not in found and library is not self:
                 found[library] = None
                 if isinstance(library, _Library):
                     library._callees(found)
@@ -96,20 +139,32 @@ class _Library(JITCodeLibrary):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Lowering(typed_passes.NativeLowering):
-    """To LLVM's language, and not further."""
+    """Known to its callers from here on, by name; translated later."""
 
     _name = "inner_lowering"
 
     def run_pass(self, state) -> bool:
-        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.flags.no_compile = True
-        super().run_pass(state)
-        lowered, name = state.cr, state.func_id.func_name
+        context, flags = state.targetctx, state.flags
+        library = _Library(context.codegen(), state.func_id.func_qualname)
+        fndesc = PythonFunctionDescriptor.from_specialized_function(
+            state.func_ir,
+            state.typemap,
+            state.return_type,
+            state.calltypes,
+            mangler=context.mangler,
+            inline=flags.forceinline,
+            noalias=flags.noalias,
+            abi_tags=[flags.get_mangle_string()],
+        )
         # What Numba knows a compiled function by. It has no address, and `Inner` never calls it.
-        module = lowered.fndesc.lookup_module()
-        known_by = _dynfunc.make_function(module, name, "", 0, lowered.env, (state.library,))
-        state.targetctx.insert_user_function(known_by, lowered.fndesc, [state.library])
-        state["cr"] = _LowerResult(lowered.fndesc, lowered.call_helper, known_by, lowered.env)
+        name, environment = state.func_id.func_name, Environment.from_fndesc(fndesc)
+        known_by = _dynfunc.make_function(
+            fndesc.lookup_module(), name, "", 0, environment, (library,)
+        )
+        context.insert_user_function(known_by, fndesc, [library])
+        state.library = library
+        state["cr"] = _LowerResult(fndesc, None, known_by, environment)
+        TRANSLATION.add(Typed(state, fndesc, library))
         return True
 
 
