@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import date
 from typing import Annotated, Any
 
 import typer
@@ -92,6 +93,7 @@ def _behaviour(config: Config) -> dict[str, Any]:
         "filter": {"cutoff_hz": cutoff, "delay": delay},
         "deadband": {"force": force, "torque": torque},
         "loop_delay": config.loop_delay,
+        "payload": advice.payload_words(config, date.today()),
         "warnings": list(advice.advice_on(config)),
     }
 
@@ -122,6 +124,7 @@ def _show(file: str, result: dict[str, Any]) -> None:
     screen.print(f"axes      of {FRAMES[result['frame']]} (admittance.frame: {result['frame']})")
     screen.print(f"filter    {words}, delay {1000 * filtered['delay']:.3g} ms")
     screen.print(f"deadband  {deadband['force']:g} N, {deadband['torque']:g} Nm")
+    screen.print(f"payload   {result['payload']}", soft_wrap=True)
     screen.print(f"contact   with {1000 * result['loop_delay']:g} ms from force to motion")
     if arm := result.get("arm"):
         where = ", ".join(f"{x:.3f}" for x in arm["start"])

@@ -38,7 +38,9 @@ class SimRun:
         from ur_admittance.realtime import Pace
 
         config, pace = wanted.given_config, self.pace
-        options: dict[str, Any] = {} if pace is None else {"realtime": False}
+        options: dict[str, Any] = {"config": config}
+        if pace is not None:
+            options["realtime"] = False
         if self.push is not None:
             options["hand"] = to_and_fro(self.push)
         with robots.connect(wanted.robot, **options) as arm:
