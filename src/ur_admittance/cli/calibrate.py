@@ -6,6 +6,7 @@ import json
 import select
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -145,6 +146,7 @@ def _measured(
     from ur_admittance.calibration.poses import choose
     from ur_admittance.loop import signals
     from ur_admittance.packing import pack
+    from ur_admittance.realtime import RealTime, prepare, restore
 
     kind, options, how = kind_of(url), {"config": config}, {}
     if kind == "sim":
@@ -181,7 +183,11 @@ def _measured(
                 how["trouble"] = arm.trouble
             if kind == "rtde":
                 how["trouble"] = lambda: arm.stopped_by
-            measured = through(arm, config, ways, asked, taken=tell, **how)
+            with ExitStack() as after:
+                if kind == "rtde":  # its program waits 20 ms for us, and then ends
+                    prepare(RealTime(50))
+                    after.callback(restore)
+                measured = through(arm, config, ways, asked, taken=tell, **how)
             if not quiet:
                 typer.echo("", err=True)
             return arm.name, arm.model, measured, arm.real_sensor

@@ -134,9 +134,7 @@ def wakeups(late: np.ndarray, period: float) -> Finding:
     """From lateness, s (n,)."""
     p999, worst = float(np.quantile(late, 0.999)), float(late.max())
     missed = int((late > period).sum())
-    words = (
-        f"99.9 % within {1e6 * p999:.0f} us, worst {1e3 * worst:.1f} ms, {missed} of {len(late)}"
-    )
+    words = f"99.9 % within {1e6 * p999:.0f} us, worst {1e3 * worst:.1f} ms"
     return judged(
         "wake-ups",
         f"{words}, {missed} of {len(late)} a whole period late",

@@ -81,10 +81,10 @@ class Ros2Robot(Robot):
         if sign not in (1, -1):
             raise RobotError(f"Ros2Robot: sign must be 1 or -1, got {sign!r:.100}")
         self.config = Config() if config is None else config
-        for name in ("point", "sensor"):
-            if getattr(self.config.tool, name) is not None:
+        for key in ("point", "sensor"):
+            if getattr(self.config.tool, key) is not None:
                 raise RobotError(
-                    f"tool.{name}: on a ROS 2 graph the description and tf say where tool point "
+                    f"tool.{key}: on a ROS 2 graph the description and tf say where tool point "
                     "and sensor are (tip, ft_frame); leave it out, and put it there"
                 )
         self.problem = ""
