@@ -116,7 +116,7 @@ def read(
     _unsaturated(measured, sensor_range)
     spread = np.array([one.samples.std(axis=0) for one in measured])
     usual = np.maximum(np.quantile(spread, 0.25, axis=0), _FLOOR)
-    steady = (spread <= _UNSTEADY * usual).all(axis=1)
+    steady = np.asarray((spread <= _UNSTEADY * usual).all(axis=1))
     unsteady = tuple(int(n) for n in np.flatnonzero(~steady))
     if steady.sum() < max(FEWEST, 0.5 * len(measured)):
         pose, axis = np.unravel_index(int((spread / usual).argmax()), spread.shape)
@@ -126,7 +126,7 @@ def read(
             f"{AXES[axis]} varied by {spread[pose, axis]:.3g} {UNITS[axis]}, usual is "
             f"{usual[axis]:.3g}: wait until the arm stands, and let go of the tool",
         )
-    kept = [one for one, good in zip(measured, steady, strict=True) if good]
+    kept = [one for one, good in zip(measured, steady.tolist(), strict=True) if good]
     means = np.array([one.samples.mean(axis=0) for one in kept])
     noise = np.maximum(np.sqrt((spread[steady] ** 2).mean(axis=0)), _FLOOR)
     errors = np.array([_error_of_mean(one.samples) for one in kept])

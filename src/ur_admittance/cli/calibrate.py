@@ -148,7 +148,8 @@ def _measured(
     from ur_admittance.packing import pack
     from ur_admittance.realtime import RealTime, prepare, restore
 
-    kind, options, how = kind_of(url), {"config": config}, {}
+    kind, how = kind_of(url), dict[str, Any]()
+    options = dict[str, Any](config=config)
     if kind == "sim":
         options["realtime"] = False  # a time of its own: never late
     if kind == "rtde":

@@ -123,7 +123,7 @@ def _robot(
     from ur_admittance.doctor import stream
     from ur_admittance.doctor.finding import OK, WARN, WRONG, Finding
 
-    kind, options = kind_of(url), {"config": config}
+    kind, options = kind_of(url), dict[str, Any](config=config)
     if kind == "sim":
         options["realtime"] = False
     else:

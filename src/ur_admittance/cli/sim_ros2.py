@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -105,7 +105,9 @@ def sim_ros2(
     if scenario:
         robot = _scene(scenario, arm, write_config, ideal, seed)
     else:
-        carries = carried(read_config(config), arm) if config else {"model": arm}
+        carries: dict[str, Any] = {"model": arm}
+        if config:
+            carries = carried(read_config(config), arm)
         robot = SimRobot(**carries, realtime=False, ideal=ideal, seed=seed, rate=rate)
     if push is not None:
         robot.hand = to_and_fro(push)

@@ -65,7 +65,7 @@ def listen(robot: Robot, seconds: float) -> Heard:
             wrench.append(state.wrench.copy())
     if len(times) < 2 or len(wrench) < 2:
         raise RobotError(f"{len(times)} joint states and {len(wrench)} wrenches in {seconds:g} s")
-    return Heard(*map(np.array, (times, q, wrench_times, wrench)), robot.rate)
+    return Heard(np.array(times), np.array(q), np.array(wrench_times), np.array(wrench), robot.rate)
 
 
 def rates(heard: Heard) -> Iterator[Finding]:
