@@ -50,6 +50,7 @@ ROOMS = (
     ("ros2",),
     ("live",),
     ("bench",),
+    ("doctor",),
     ("cli",),
 )
 TRANSPORTS = {"mujoco", "rtde_control", "rtde_receive", "rclpy", "viser", "socket", "foxglove"}

@@ -13,6 +13,7 @@ from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 from ur_admittance.kernel import bits, layout
 from ur_admittance.model import RobotModel
+from ur_admittance.validate import pose_of
 
 _FRAMES = {"probe": bits.PROBE, "base": bits.BASE}
 _INTEGRATORS = {
@@ -89,6 +90,17 @@ def _part_of(name: str) -> str:
         "arm": "contact",
         "safety": "safety",
     }.get(section, "")
+
+
+def carrying(model: RobotModel, config: Config) -> RobotModel:
+    """The arm with the tool point and the sensor that `tool` places; where it does not, its own."""
+    point, sensor = config.tool.point, config.tool.sensor
+    if point is None and sensor is None:
+        return model
+    return model.with_tool(
+        X_EP=None if point is None else pose_of(point),
+        X_ES=None if sensor is None else pose_of(sensor),
+    )
 
 
 def _pack_arm(p, config: Config, model: RobotModel) -> None:

@@ -147,12 +147,19 @@ def motion(model: RobotModel, q: np.ndarray, q_now: np.ndarray, seconds: float) 
 
 def allowed(config: Config) -> tuple[float, float]:
     """The force, N, and torque, Nm, that may be unexplained: what `safety` allows, and no more than
-    the deadband takes away, if there is one.
+    the deadband takes away, if there is one. Where the payload is calibrated, what that leaves in
+    other poses is kept free of it.
     """
-    safety, (force, torque) = config.safety, config.effective_deadband()
-    pairs = ((safety.start_force, force), (safety.start_torque, torque))
-    first, second = (min(start, deadband) if deadband else start for start, deadband in pairs)
-    return first, second
+    safety, payload = config.safety, config.payload
+    (force, torque), calibrated = config.effective_deadband(), payload.verdict != "none"
+    most = []
+    for start, deadband, left in (
+        (safety.start_force, force, payload.left_force),
+        (safety.start_torque, torque, payload.left_torque),
+    ):
+        room = max(deadband - left, left) if calibrated else deadband
+        most.append(min(start, deadband, room) if deadband else start)
+    return most[0], most[1]
 
 
 def problem(
@@ -186,6 +193,8 @@ def problem(
                 float(params[0]["payload_mass"]),
             )
             what = "the deadband takes" if most < start else f"safety.start_{name} allows"
+            if most < start and config.payload.verdict != "none":
+                what = "deadband and calibration allow"
             return (
                 f"at rest the sensor reports a {name} of {_three(wrench[part])} {unit}, its bias "
                 f"and the payload make {_three(due[part])}: {left:.3g} {unit} are unexplained, "

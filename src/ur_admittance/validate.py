@@ -77,6 +77,18 @@ def transform(position: ArrayLike = (0, 0, 0), wxyz: ArrayLike = (1, 0, 0, 0)) -
     return X
 
 
+def pose_of(six: ArrayLike) -> np.ndarray:
+    """(4, 4) from m and a rotation vector, rad, as a UR writes poses."""
+    values = np.asarray(six, dtype=float)
+    X, turn = np.eye(4), values[3:6]
+    angle = float(np.linalg.norm(turn))
+    x, y, z = turn / angle if angle > 1e-12 else turn
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    X[:3, :3] += math.sin(angle) * K + (1.0 - math.cos(angle)) * K @ K
+    X[:3, 3] = values[:3]
+    return X
+
+
 def as_numbers(
     value: Any,
     name: str,

@@ -135,6 +135,9 @@ def test_what_must_not_change_while_running_is_marked() -> None:
         *("equilibrium", "admittance.frame", "admittance.integrator", "admittance.engage_seconds"),
         *("limits.joint_velocity", "limits.joint_acceleration", "limits.joint_margin"),
         *("output.mode", "output.time_from_start"),
+        *(f"payload.{key}" for key in ("verdict", "left_force", "left_torque")),
+        *(f"payload.{key}" for key in ("date", "robot", "sensor")),
+        *(field.name for field in FIELDS if field.name.startswith("tool.")),
     }
 
 

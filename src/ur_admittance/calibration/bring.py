@@ -33,6 +33,7 @@ def bring(
     *,
     mode: str = "velocity",
     trouble: Callable[[], str] = str,
+    verb: str = "init",
 ) -> None:
     """Lead the arm along the way. Whatever ends it, the arm is braked inside its limits.
 
@@ -46,6 +47,7 @@ def bring(
         asked: stops the arm when it is no longer empty: what `loop.signals` collects.
         mode: of the commands, 'velocity' or 'position'.
         trouble: asked every cycle for what else stands against it, in words; "" if nothing does.
+        verb: who asks, for messages.
 
     Raises:
         RobotError: it was stopped; it now stands somewhere on the way.
@@ -55,7 +57,7 @@ def bring(
         while not leader.arrived():
             reason = "interrupted" if asked else leader.problem() or trouble()
             if reason:
-                raise RobotError(f"init: {reason}; the arm was braked on the way")
+                raise RobotError(f"{verb}: {reason}; the arm was braked on the way")
             leader.step(going=leader.fresh)
     finally:
         leader.come_to_rest()

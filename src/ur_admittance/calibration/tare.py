@@ -5,14 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from ur_admittance import preflight
+from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.robots.base import Robot
 
+_LOOK = 0.8  # s: somewhat longer, for states that come late
 SECONDS = 0.5  # how long the samples last that are averaged
 _NOISE = {"force": (LINEAR, 2.0, "N"), "torque": (ANGULAR, 0.2, "Nm")}  # standard deviation
 _STILL = 0.002  # rad that a joint may move meanwhile
+
+
+def watched(robot: Robot, config: Config) -> dict[str, list[float]]:
+    """The same for a robot that no controller moves: it is looked at for half a second.
+
+    Raises:
+        RobotError: see `tare`.
+    """
+    controller = Controller(robot.model, config.replace({"control_rate": robot.rate}))
+    until = robot.clock() + _LOOK
+    while robot.clock() < until:
+        state, now = robot.wait(), robot.clock()
+        ages = now - state.wrench_time, now - state.joint_time
+        controller.update(state.q, state.wrench, 1.0 / robot.rate, *ages)
+    return tare(controller)
 
 
 def tare(controller: Controller) -> dict[str, list[float]]:
@@ -50,8 +68,9 @@ def tare(controller: Controller) -> dict[str, list[float]]:
             )
     left, safety = wrench.mean(axis=0), controller.config.safety
     # While the law feels it, it is a push. Else it may be a sensor that was never zeroed.
+    # Of a calibrated payload the weight is known, so that a contact shows.
     most = (safety.start_force, safety.start_torque)
-    if controller.mode != "inactive":
+    if controller.mode != "inactive" or controller.config.payload.verdict != "none":
         most = preflight.allowed(controller.config)
     starts = (safety.start_force, safety.start_torque)
     for (name, (part, _, unit)), limit, start in zip(_NOISE.items(), most, starts, strict=True):

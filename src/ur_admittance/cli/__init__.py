@@ -9,8 +9,10 @@ import typer
 
 from ur_admittance._version import __version__
 from ur_admittance.cli.bench import bench
+from ur_admittance.cli.calibrate import calibrate
 from ur_admittance.cli.check import check
 from ur_admittance.cli.demo import demo
+from ur_admittance.cli.doctor import doctor
 from ur_admittance.cli.fake_robot import fake_robot
 from ur_admittance.cli.get import get
 from ur_admittance.cli.identify import identify
@@ -25,6 +27,7 @@ from ur_admittance.cli.run import run
 from ur_admittance.cli.set import set_parameter
 from ur_admittance.cli.sim_ros2 import sim_ros2
 from ur_admittance.cli.stop import stop
+from ur_admittance.cli.tare import tare
 from ur_admittance.cli.watch import watch
 from ur_admittance.cli.wrench_ros2 import wrench_ros2
 from ur_admittance.live.plain_text import degrade
@@ -63,6 +66,9 @@ for verb in (init, watch, get):
 app.command("set", context_settings={"ignore_unknown_options": True})(set_parameter)
 app.command("map")(stable_surfaces)
 for verb in (
+    doctor,
+    calibrate,
+    tare,
     identify,
     stop,
     replay,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import date
 from typing import Annotated, Any
 
 import typer
@@ -98,6 +99,7 @@ def _behaviour(config: Config) -> dict[str, Any]:
             "max_stiffness": config.contact.max_stiffness,
             "left_of_lag": config.left_of_lag(),
         },
+        "payload": advice.payload_words(config, date.today()),
         "warnings": list(advice.advice_on(config)),
     }
 
@@ -132,6 +134,7 @@ def _show(file: str, result: dict[str, Any]) -> None:
     if follows["lag"] or follows["delay"]:
         words = f"{1000 * follows['lag']:.3g} ms of lag, {1000 * follows['delay']:.3g} ms of delay"
         screen.print(f"arm       follows with {words} (arm.lag, arm.delay)")
+    screen.print(f"payload   {result['payload']}", soft_wrap=True)
     screen.print(f"contact   with {1000 * result['loop_delay']:g} ms from force to motion")
     if contact["adapt"]:
         screen.print(

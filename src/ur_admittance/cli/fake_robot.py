@@ -11,9 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import to_and_fro
-from ur_admittance.cli.common import AsJson, explained
+from ur_admittance.cli.common import AsJson, explained, read_config
 from ur_admittance.errors import ConfigError
 from ur_admittance.realtime import RealTime, prepare, restore
+from ur_admittance.validate import pose_of
 
 
 @explained()
@@ -39,6 +40,14 @@ def fake_robot(
             "repeated; the arm then holds a ball of 2 cm radius.",
         ),
     ] = None,
+    tool: Annotated[
+        str,
+        typer.Option(
+            help="A configuration whose `tool` the arm carries: mass [kg], centre [m], point [m, "
+            "rad]; the pendant is told of it.",
+            metavar="FILE",
+        ),
+    ] = "",
     push: Annotated[
         tuple[float, float, float] | None,
         typer.Option(
@@ -104,6 +113,7 @@ def fake_robot(
 
     from ur_admittance.fake_robot.server import LOOPBACK, Controller
 
+    held = _Held(tool) if tool else None
     controller = Controller(
         model,
         host=host,
@@ -116,7 +126,10 @@ def fake_robot(
         seed=seed,
         hand=None if push is None else to_and_fro(push),
         **_surroundings(scene or []),
+        **({"tool": held.tool, "grip": held.grip} if held else {}),
     )
+    if held:
+        held.tell(controller.machine)
     asked: list[int] = []
     before = {
         number: signal.signal(number, lambda got, _frame: asked.append(got))
@@ -155,6 +168,28 @@ def _script(path: Path) -> str:
         return path.read_text("utf-8")
     except UnicodeDecodeError:
         raise ConfigError(f"--program {path}: must be a script, as text (UTF-8)") from None
+
+
+class _Held:
+    """The tool of a configuration, as an arm whose sensor is at the flange carries it."""
+
+    def __init__(self, file: str) -> None:
+        from dataclasses import replace
+
+        from ur_admittance.robots.sim.carried import tool_of
+
+        config = read_config(file)
+        X_ES = pose_of(config.tool.sensor or (0.0,) * 6)
+        tool, self.point = tool_of(config), config.tool.point or (0.0,) * 6
+        self.grip = pose_of(self.point)
+        x, y, z = (X_ES @ [*tool.com, 1.0])[:3].tolist()
+        self.tool = replace(tool, com=(x, y, z))
+
+    def tell(self, machine: Any) -> None:
+        """What a person would set on the pendant."""
+        machine.payload = self.tool.mass
+        machine.payload_cog[:] = self.tool.com
+        machine.set_tcp(self.point)
 
 
 def _surroundings(names: list[str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from ur_admittance.cli.attend import Wanted, attend, claimed, moved
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, agreed, permit
 from ur_admittance.config import Config
+from ur_admittance.config.advice import payload_warning
 from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -55,7 +57,9 @@ class RtdeRun:
             host,
             ports=ports,
             config=config,
-            expected=Expected(self.model, self.serial, self.calibration, self.tcp),
+            expected=Expected(
+                self.model, self.serial, self.calibration, self.tcp or config.tool.point
+            ),
             registers=self.registers,
             compensated=self.wrench == "compensated",
             sensor=self._sensor(),
@@ -75,6 +79,9 @@ class RtdeRun:
         with claimed(robot.name), robot as arm:
             if wanted.view:
                 typer.echo(f"{arm.name}: {arm.found.words}", err=True)
+                words = payload_warning(config, date.today())
+                if words and not arm.wrench_compensated:
+                    typer.echo(f"warning: {words}", err=True)
             if self.zero:
                 arm.zero()
             if travel := travel_of(arm.model, config, arm.look().q):
@@ -107,12 +114,10 @@ class RtdeRun:
     def _sensor(self) -> Any:
         if not self.wrench.startswith("netft://"):
             return None
-        import numpy as np
-
-        from ur_admittance.robots.rtde.primary import pose_of
         from ur_admittance.sensors.netft import NetFt
+        from ur_admittance.validate import pose_of
 
-        X_ES = None if self.sensor_pose is None else pose_of(np.array(self.sensor_pose))
+        X_ES = None if self.sensor_pose is None else pose_of(self.sensor_pose)
         return NetFt(self.wrench.removeprefix("netft://"), X_ES=X_ES, average=self.average)
 
     def _permit(self, words: str) -> bool:

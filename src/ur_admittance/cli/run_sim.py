@@ -39,7 +39,7 @@ class SimRun:
         from ur_admittance.robots.sim import following
 
         config, pace = wanted.given_config, self.pace
-        options: dict[str, Any] = following(config.arm)
+        options: dict[str, Any] = {"config": config, **following(config.arm)}
         if pace is not None:
             options["realtime"] = False
         if self.push is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ur_admittance.cli.attend import to_and_fro
-from ur_admittance.cli.common import AsJson, explained
+from ur_admittance.cli.common import AsJson, explained, read_config
 from ur_admittance.errors import ConfigError
 from ur_admittance.validate import suggest
 
@@ -26,6 +26,14 @@ def sim_ros2(
         typer.Option(
             help="A scene of `demo`, with its tool, its sensor and its hand: hand-guiding, "
             "surface, wall or peg. Planned motion is not part of it."
+        ),
+    ] = "",
+    config: Annotated[
+        str,
+        typer.Option(
+            help="A YAML file, or preset:NAME, whose `tool` and `payload` the arm carries; not for "
+            "a scenario, which has its own.",
+            metavar="FILE",
         ),
     ] = "",
     write_config: Annotated[
@@ -83,18 +91,24 @@ def sim_ros2(
         raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
     if scenario and rate != 500.0:
         raise ConfigError("--rate: a scenario has its own, 500 Hz")
+    if scenario and config:
+        raise ConfigError("--config: a scenario has its own tool")
     if write_config is not None and not scenario:
         raise ConfigError("--write-config: needs a --scenario")
 
     from ur_admittance.realtime import RealTime, prepare, restore
     from ur_admittance.robots.ros2 import wire
     from ur_admittance.robots.sim import SimRobot
+    from ur_admittance.robots.sim.carried import carried
     from ur_admittance.ros2.sim_node import NAME, SimNode
 
     if scenario:
         robot = _scene(scenario, arm, write_config, ideal, seed)
     else:
-        robot = SimRobot(arm, realtime=False, ideal=ideal, seed=seed, rate=rate)
+        carries: dict[str, Any] = {"model": arm}
+        if config:
+            carries = carried(read_config(config), arm)
+        robot = SimRobot(**carries, realtime=False, ideal=ideal, seed=seed, rate=rate)
     if push is not None:
         robot.hand = to_and_fro(push)
     with wire.started(), robot:

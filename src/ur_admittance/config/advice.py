@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from ur_admittance.config.field import AXES, TRANSLATIONS
@@ -11,6 +12,8 @@ from ur_admittance.config.rules import damping_of, gain_problems
 
 if TYPE_CHECKING:
     from ur_admittance.config.schema import Config
+
+OLD_DAYS = 90  # after which sensors and tools have changed
 
 
 class Axis(NamedTuple):
@@ -58,6 +61,27 @@ def axes_of(config: Config) -> list[Axis]:
         finite = (n if n is not None and math.isfinite(n) else None for n in numbers)
         result.append(Axis(axis, enabled, M, D, K, *finite))
     return result
+
+
+def payload_words(config: Config, today: date) -> str:
+    """How the payload is known, in words: calibrated, old, or not at all."""
+    payload = config.payload
+    what = f"{payload.mass:.4g} kg"
+    if payload.verdict == "none":
+        return f"{what}, not calibrated: ur-admittance calibrate finds it, and the bias"
+    when = ""
+    if payload.date is not None:
+        days = (today - date.fromisoformat(payload.date)).days
+        age = "today" if days == 0 else f"{days} days ago"
+        when = f" {age}" + (", that is old: calibrate again" if days > OLD_DAYS else "")
+    left = f"at most {payload.left_force:.2g} N and {payload.left_torque:.2g} Nm left"
+    return f"{what}, calibrated{when}: {payload.verdict}, {left}"
+
+
+def payload_warning(config: Config, today: date) -> str:
+    """The same where it is old or missing; "" where it is fresh."""
+    words = payload_words(config, today)
+    return f"payload: {words}" if "not calibrated" in words or "old" in words else ""
 
 
 def advice_on(config: Config) -> Iterator[str]:

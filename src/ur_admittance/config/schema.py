@@ -21,6 +21,7 @@ from ur_admittance.config.sections import (
     Output,
     Payload,
     Safety,
+    Tool,
     Tracking,
 )
 from ur_admittance.model.ur_arms import UR_JOINTS
@@ -67,6 +68,7 @@ class Config(Section):
     arm: Arm = Arm()
     ik: Ik = Ik()
     payload: Payload = Payload()
+    tool: Tool = Tool()
     safety: Safety = Safety()
     output: Output = Output()
 
@@ -194,6 +196,9 @@ class Config(Section):
         problems = source.problems
         if values.get(_THRESHOLD) is not None:
             values = {name: values[_THRESHOLD] for name in _DEADBANDS} | values
+        for key in ("mass", "center_of_mass", "inertia"):  # what the tool weighs, the sensor feels
+            if values.get(f"tool.{key}") is not None:
+                values = {f"payload.{key}": values[f"tool.{key}"]} | values
         if (cutoff := values.get(_CUTOFF)) is not None:
             rate = values.get("control_rate", _SCHEMA.fields["control_rate"].default)
             alpha = max(-math.expm1(-2.0 * math.pi * cutoff / rate), 1e-12)

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import date
+from typing import Any
+
 from ur_admittance.config.declare import Section, choice, declare, number, six
+from ur_admittance.config.field import BadValue, shown
 
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]  # [x y z rx ry rz]
 Switches = tuple[bool, bool, bool, bool, bool, bool]
+
+
+def clean_date(value: Any) -> str:
+    """A day such as 2026-11-18."""
+    try:
+        return date.fromisoformat(value).isoformat()
+    except (TypeError, ValueError):
+        raise BadValue(f"must be a day such as 2026-11-18, got {shown(value)}") from None
 
 
 class Admittance(Section):
@@ -153,6 +165,74 @@ class Payload(Section):
     torque_bias: Three = number((0,) * 3, "[-200, 200]", "Nm", "reading without load", size=3)
     gravity: Three = number((0, 0, -9.81), "[-20, 20]", "m/s^2", "gravity at the base", size=3)
     compensate_inertia: bool = declare("boolean", False, "also subtract what acceleration causes")
+    verdict: str = choice("none", "good", "usable", text="of the calibration; none: not calibrated")
+    left_force: float = number(
+        0, "[0, 100]", "N", "that the calibration leaves unexplained at most", live=False
+    )
+    left_torque: float = number(
+        0, "[0, 100]", "Nm", "that the calibration leaves unexplained at most", live=False
+    )
+    date: str | None = declare(
+        "text", None, "of the calibration", optional=True, live=False, cleaner=clean_date
+    )
+    robot: str | None = declare("text", None, "that was calibrated", optional=True, live=False)
+    sensor: str | None = declare("text", None, "that was calibrated", optional=True, live=False)
+
+
+class Tool(Section):
+    """What the arm carries: one truth for real, simulated and fake robots."""
+
+    name: str | None = declare("text", None, "what it is called", optional=True, live=False)
+    point: Six | None = number(
+        None,
+        "[-10, 10]",
+        "m, rad",
+        "tool point in the flange: x y z and rotation vector; none: what the robot says",
+        size=6,
+        optional=True,
+        live=False,
+    )
+    sensor: Six | None = number(
+        None,
+        "[-10, 10]",
+        "m, rad",
+        "sensor in the flange: x y z and rotation vector; none: what the robot says",
+        size=6,
+        optional=True,
+        live=False,
+    )
+    mass: float | None = number(
+        None,
+        "[0, 50]",
+        "kg",
+        "beyond the sensor; payload.mass if that is not given",
+        optional=True,
+        live=False,
+    )
+    center_of_mass: Three | None = number(
+        None,
+        "[-1, 1]",
+        "m",
+        "in sensor axes; payload.center_of_mass if that is not given",
+        size=3,
+        optional=True,
+        live=False,
+    )
+    inertia: Six | None = number(
+        None,
+        "[-100, 100]",
+        "kg m^2",
+        "ixx iyy izz ixy ixz iyz about that centre; likewise",
+        size=6,
+        optional=True,
+        live=False,
+    )
+    radius: float = number(
+        0.02, "(0, 0.5]", "m", "of the ball at the tool point, or of the capsule", live=False
+    )
+    length: float = number(
+        0, "[0, 2]", "m", "of the capsule that ends at the tool point; 0: a ball", live=False
+    )
 
 
 class Safety(Section):

@@ -20,6 +20,7 @@ _MOST_BYTES, _MOST_VALUES, _MOST_DEPTH = 1_000_000, 10_000, 20
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None, ".nan": math.nan}
 _WORDS |= {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf}
+_TOOL = "tool"
 _ROS_OWN = ("use_sim_time", "qos_overrides", "start_type_description_service")
 
 
@@ -34,7 +35,32 @@ def read(path: str | os.PathLike[str], schema: Schema, above: tuple[str, ...] = 
         where = entry.value
         if entry.name == "equilibrium" and isinstance(where, str) and where not in ("", "none"):
             source.entries[index] = entry._replace(value=os.path.join(folder, where))
+    _take_tool(source, folder, schema)
     return source
+
+
+def _take_tool(source: Source, folder: str, schema: Schema) -> None:
+    """`tool: my-probe.yaml` stands for the keys in that file, bare or below `tool`."""
+    for entry in [e for e in source.entries if e.name == _TOOL and isinstance(e.value, str)]:
+        source.entries.remove(entry)
+        at = (entry.line, entry.column)
+        try:
+            text, file = _text_of(os.path.join(folder, entry.value))
+            inner = Source([], file)
+            _flatten(_tree(text, file), "", inner, (_TOOL,))
+            if inner.problems:
+                refuse(inner.problems, file)
+        except ConfigError as error:
+            source.problems += [Problem(_TOOL, line, *at) for line in error.problems]
+            continue
+        keys = {f"{_TOOL}.{key}" for key in schema.sections[_TOOL]}
+        for found in inner.entries:
+            name = found.name if found.name.startswith(f"{_TOOL}.") else f"{_TOOL}.{found.name}"
+            if name not in keys:
+                words = f"{file}:{found.line}: {schema.unknown(name)}"
+                source.problems.append(Problem(_TOOL, words, *at))
+            else:
+                source.entries.append(Entry(name, found.value, *at))
 
 
 def parse(
@@ -111,7 +137,10 @@ def dump(values: Mapping[str, Any], shape: str = "plain") -> str:
     import yaml
 
     class Dumper(yaml.SafeDumper):
-        """Sections one key a line, vectors in brackets."""
+        """Sections one key a line, vectors in brackets, nothing by reference."""
+
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
 
     Dumper.add_representer(
         tuple, lambda dumper, value: dumper.represent_sequence("tag:yaml.org,2002:seq", value, True)

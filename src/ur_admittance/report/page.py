@@ -15,7 +15,7 @@ from ur_admittance.report.summary import duration_words, gain_units, number, per
 if TYPE_CHECKING:
     from ur_admittance.telemetry.recording import Recording
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --ink: #1d2530; --soft: #5c6773; --line: #dfe3e8; --card: #f6f7f9;
   --back: #fff; --good: #1e7d3c; --bad: #c02a2a; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #a3adb8; --line: #343b45;
@@ -126,7 +126,7 @@ def page(
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
 

@@ -28,7 +28,8 @@ def make(url: str, **options: Any) -> Robot:
     Args:
         url: "sim" (a UR5e), "sim:ur10e" and the like, "rtde://192.168.1.10" (a UR controller), or
             "ros2" (the arm on a ROS 2 graph).
-        options: what the robot of that kind takes, see `SimRobot`, `RtdeRobot` and `Ros2Robot`.
+        options: what the robot of that kind takes; a `config` lets a simulated arm carry the tool
+            that it describes. See `SimRobot`, `RtdeRobot` and `Ros2Robot`.
     """
     if not isinstance(url, str):
         raise RobotError(f"robot: the address must be text such as 'sim:ur5e', got {url!r:.100}")
@@ -59,4 +60,9 @@ def make(url: str, **options: Any) -> Robot:
         )
     from ur_admittance.robots.sim import SimRobot
 
-    return SimRobot(name, **options)
+    config = options.pop("config", None)
+    if config is not None:
+        from ur_admittance.robots.sim.carried import carried
+
+        options = {**carried(config, name), **options}
+    return SimRobot(**{"model": name, **options})

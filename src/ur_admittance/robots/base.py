@@ -74,6 +74,7 @@ class Robot(ABC):
     """
 
     stopped_by = ""  # why the robot stopped by itself, in words; the loop then stops, too
+    real_sensor = True  # has noise: readings that never change are those of a dead one
     spin = False  # wait actively for the last 300 us of a cycle; for robots paced by a timer
     _life = "not connected"
 

@@ -18,9 +18,10 @@ from ur_admittance.packing import pack
 from ur_admittance.preflight import expected
 from ur_admittance.robots.base import Robot
 from ur_admittance.robots.rtde.inspection import NotReady
-from ur_admittance.robots.rtde.primary import Arm, pose_of
+from ur_admittance.robots.rtde.primary import Arm
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.sim.scene import Tool
+from ur_admittance.validate import pose_of
 
 pytest.importorskip("mujoco")
 

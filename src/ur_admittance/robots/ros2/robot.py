@@ -81,6 +81,12 @@ class Ros2Robot(Robot):
         if sign not in (1, -1):
             raise RobotError(f"Ros2Robot: sign must be 1 or -1, got {sign!r:.100}")
         self.config = Config() if config is None else config
+        for key in ("point", "sensor"):
+            if getattr(self.config.tool, key) is not None:
+                raise RobotError(
+                    f"tool.{key}: on a ROS 2 graph the description and tf say where tool point "
+                    "and sensor are (tip, ft_frame); leave it out, and put it there"
+                )
         self.problem = ""
         self._given = wire.model_named(model, self.config) if isinstance(model, str) else model
         self._wrench_topic, self._sign, self._name, self._watch = wrench, sign, name, watch

@@ -18,6 +18,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.ur_arms import UR_JOINTS
 from ur_admittance.robots.rtde.connection import Dial, connected, dial, receive
+from ur_admittance.validate import pose_of
 
 PORT = 30001
 _STATE, _MESSAGE = 16, 20  # packets
@@ -114,17 +115,6 @@ def chain_of(dh: np.ndarray) -> np.ndarray:
         c, s = math.cos(alpha), math.sin(alpha)
         chain.append(np.array([[1, 0, 0, a], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1.0]]))
     return np.array(chain)
-
-
-def pose_of(six: np.ndarray) -> np.ndarray:
-    """(4, 4) from m and a rotation vector, rad, as a UR writes poses."""
-    X, turn = np.eye(4), np.asarray(six[3:6], dtype=float)
-    angle = float(np.linalg.norm(turn))
-    x, y, z = turn / angle if angle > 1e-12 else turn
-    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    X[:3, :3] += math.sin(angle) * K + (1.0 - math.cos(angle)) * K @ K
-    X[:3, 3] = six[:3]
-    return X
 
 
 class Primary:

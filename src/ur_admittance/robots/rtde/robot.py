@@ -22,7 +22,7 @@ from ur_admittance.robots.rtde.script import END, HOLD, POSITION, RUNS, VELOCITY
 from ur_admittance.robots.rtde.session import ZERO, Session
 from ur_admittance.robots.rtde.way import Way
 from ur_admittance.robots.rtde.wrench import COMPENSATED, Turn
-from ur_admittance.validate import six
+from ur_admittance.validate import pose_of, six
 
 _QUIET = 5  # cycles without a command, after which a velocity ends
 _REST = 1e-3  # rad/s
@@ -113,6 +113,8 @@ class RtdeRobot(Robot):
                 self._turn = Turn(self._model)
             else:
                 self._model = session.model.with_tool(X_ES=np.eye(4))
+            if self._config.tool.sensor is not None:
+                self._model = self._model.with_tool(X_ES=pose_of(self._config.tool.sensor))
         except BaseException:
             self.close()
             raise

@@ -42,6 +42,8 @@ class SimRobot(Robot):
     comes late finds the arm where it has gone meanwhile, as with a real one.
     """
 
+    real_sensor = False
+
     def __init__(
         self,
         model: str | RobotModel = "ur5e",

@@ -1,0 +1,1 @@
+"""What is wrong before anything moves: host, robot, sensor and configuration."""

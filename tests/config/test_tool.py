@@ -1,0 +1,80 @@
+"""The `tool` section: one truth for every robot, in a file of its own if one likes."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ur_admittance import Config, ConfigError, RobotError, RobotModel, preflight
+from ur_admittance.config.advice import payload_warning, payload_words
+from ur_admittance.packing import carrying
+from ur_admittance.robots.sim.carried import tool_of
+
+
+def test_a_tool_may_have_a_file_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "probe.yaml").write_text("name: probe\nmass: 1.2\nlength: 0.1\n")
+    (tmp_path / "a.yaml").write_text("tool: probe.yaml\n")
+    config = Config.load(tmp_path / "a.yaml")
+    assert (config.tool.name, config.tool.mass, config.tool.length) == ("probe", 1.2, 0.1)
+    (tmp_path / "probe.yaml").write_text("tool:\n  mass: 0.5\n")
+    assert Config.load(tmp_path / "a.yaml").payload.mass == 0.5
+
+
+def test_what_is_wrong_in_that_file_is_said_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("tool: probe.yaml\n")
+    with pytest.raises(ConfigError, match=r"probe\.yaml: no such file"):
+        Config.load(tmp_path / "a.yaml")
+    (tmp_path / "probe.yaml").write_text("name: probe\nmas: 1.2\n")
+    with pytest.raises(ConfigError, match=r"probe\.yaml:2: .*tool\.mass"):
+        Config.load(tmp_path / "a.yaml")
+
+
+def test_what_the_tool_weighs_the_sensor_feels_unless_the_payload_says_otherwise() -> None:
+    config = Config.from_dict({"tool.mass": 1.2, "tool.center_of_mass": [0, 0, 0.1]})
+    assert config.payload.mass == 1.2 and config.payload.center_of_mass == (0, 0, 0.1)
+    assert Config.from_dict({"tool.mass": 1.2, "payload.mass": 1.19}).payload.mass == 1.19
+
+
+def test_the_simulated_arm_carries_it() -> None:
+    config = Config.from_dict({"tool.mass": 1.2, "payload.mass": 1.0, "tool.length": 0.2})
+    assert tool_of(config).mass == 1.2 and tool_of(config).length == 0.2
+    assert tool_of(Config.from_dict({"payload.mass": 1.0})).mass == 1.0
+
+
+def test_tool_point_and_sensor_are_those_of_the_section() -> None:
+    model = RobotModel.ur("ur5e")
+    config = Config.from_dict({"tool.point": [0, 0, 0.1, 0, 0, np.pi / 2]})
+    carried = carrying(model, config)
+    assert carried.X_EP[:3, 3] == pytest.approx([0, 0, 0.1])
+    assert carried.X_EP[:3, 0] == pytest.approx([0, 1, 0], abs=1e-12)
+    assert carrying(model, Config()) is model
+
+
+def test_on_a_ros2_graph_the_description_says_where_the_tool_is() -> None:
+    pytest.importorskip("rclpy")
+    from ur_admittance.robots.ros2.robot import Ros2Robot
+
+    with pytest.raises(RobotError, match=r"tool\.point: on a ROS 2 graph"):
+        Ros2Robot(config=Config.from_dict({"tool.point": [0, 0, 0.1, 0, 0, 0]}))
+
+
+def test_a_payload_that_is_old_or_missing_is_named() -> None:
+    day = date(2026, 11, 18)
+    assert "not calibrated" in payload_warning(Config(), day)
+    fresh = {"payload.verdict": "good", "payload.date": "2026-11-10", "payload.mass": 1.2}
+    assert payload_warning(Config.from_dict(fresh), day) == ""
+    assert "8 days ago: good" in payload_words(Config.from_dict(fresh), day)
+    old = {**fresh, "payload.date": "2026-01-10"}
+    assert "312 days ago, that is old" in payload_warning(Config.from_dict(old), day)
+
+
+def test_the_start_check_is_as_tight_as_the_calibration_allows() -> None:
+    """Deadband less what the calibration leaves, not safety.start_force."""
+    known = {"payload.verdict": "good", "payload.left_force": 0.2, "payload.left_torque": 0.05}
+    assert preflight.allowed(Config.from_dict(known)) == pytest.approx((1.3, 1.0))
+    rough = {**known, "payload.left_force": 1.4}
+    assert preflight.allowed(Config.from_dict(rough))[0] == pytest.approx(1.4)
+    assert preflight.allowed(Config()) == (1.5, 1.0)

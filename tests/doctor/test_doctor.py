@@ -1,0 +1,146 @@
+"""`ur-admittance doctor`: what it says of each thing that is broken on purpose."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.support import invoke
+from ur_admittance import Config, RobotModel
+from ur_admittance.doctor import host, stream
+from ur_admittance.doctor.stream import Heard
+from ur_admittance.robots import connect
+from ur_admittance.robots.sim import ScriptedPush, SimRobot
+
+HOME = RobotModel.ur("ur5e").home
+
+
+def heard(
+    wrench_rate: float = 500.0, seconds: float = 4.0, rate: float = 500.0, **changes
+) -> Heard:
+    """A sensor that is as it should be, but for what is changed in its readings."""
+    rng = np.random.default_rng(0)
+    t, w = np.arange(0, seconds, 1 / rate), np.arange(0, seconds, 1 / wrench_rate)
+    readings = rng.standard_normal((len(w), 6)) * np.repeat([0.1, 0.005], 3)
+    if drift := changes.get("drift"):
+        readings[:, 2] += drift / 60 * w
+    readings *= changes.get("noise", 1.0)
+    if step := changes.get("step"):
+        readings = np.round(readings / step) * step
+    if changes.get("frozen"):
+        readings[500:600] = readings[500]
+    if changes.get("nan"):
+        readings[3, 4] = np.nan
+    return Heard(t, np.tile(HOME, (len(t), 1)), w, readings, rate)
+
+
+def states(findings) -> dict[str, str]:
+    return {f.what: f.state for f in findings}
+
+
+def test_of_a_good_sensor_there_is_nothing_to_say() -> None:
+    good = [*stream.rates(heard()), *stream.wrench(heard(), Config(), real=True)]
+    assert set(states(good).values()) == {"ok"}
+    assert {f.what for f in good} >= {"state rate", "wrench rate", "noise", "drift", "frozen bits"}
+
+
+@pytest.mark.parametrize(
+    ("broken", "what", "state", "words"),
+    [
+        ({"drift": 3.0}, "drift", "warn", "warm up"),
+        ({"step": 1.0, "noise": 10.0}, "quantisation", "warn", "floating-point"),
+        ({"frozen": True}, "frozen bits", "wrong", "start the sensor again"),
+        ({"noise": 20.0}, "noise", "warn", "raise admittance.deadband_force"),
+        ({"nan": True}, "readings", "wrong", "cable"),
+    ],
+)
+def test_what_is_broken_in_the_readings_is_named(broken, what, state, words) -> None:
+    found = {f.what: f for f in stream.wrench(heard(**broken), Config(), real=True)}
+    assert found[what].state == state and words in found[what].mend and found[what].should
+
+
+def test_a_sensor_of_125_hz_for_a_loop_of_500_is_wrong() -> None:
+    found = {f.what: f for f in stream.rates(heard(wrench_rate=125.0))}
+    assert found["wrench rate"].state == "wrong" and "125.0 Hz" in found["wrench rate"].value
+    assert found["state rate"].state == "ok"
+
+
+def test_a_sensor_near_the_end_of_its_range_is_named() -> None:
+    ends = np.array([0.3, 100, 100, 10, 10, 10])
+    found = list(stream.wrench(heard(), Config(), real=True, ends=ends))[-1]
+    assert (found.what, found.state) == ("saturation", "wrong") and "fx uses" in found.value
+
+
+def test_a_payload_that_does_not_explain_the_reading_is_wrong_and_says_which_mass_would() -> None:
+    config = Config.from_dict({"payload.mass": 0.5})
+    carries = Config.from_dict({"payload.mass": 1.2})
+    with connect("sim", config=carries, realtime=False) as arm:
+        listened = stream.listen(arm, 0.5)
+        found = states(stream.gravity(arm, config, listened))
+        words = next(f for f in stream.gravity(arm, config, listened) if f.what == "gravity")
+        assert states(stream.gravity(arm, carries, listened))["gravity"] == "ok"
+    assert found == {"at rest": "ok", "gravity": "wrong"}
+    assert "1.20 kg" in words.mend and "calibrate" in words.mend
+
+
+def test_a_push_along_another_axis_than_asked_is_told() -> None:
+    down = RobotModel.ur("ur5e").fk(HOME)[:3, :3] @ [0, 14.0, 0]  # the tool's +y, in the base
+    push = ScriptedPush([(0.0, 5.0, [*down, 0, 0, 0])])
+    with SimRobot("ur5e", realtime=False, hand=push) as arm:
+        assert stream.felt(arm, Config(), 1, 0.3).state == "ok"
+        wrong = stream.felt(arm, Config(), 0, 0.3)
+        assert wrong.state == "wrong" and "not +y" in wrong.should
+    with SimRobot("ur5e", realtime=False) as arm:
+        assert stream.felt(arm, Config(), 0, 0.1).state == "warn"
+
+
+def test_the_host_is_judged_by_what_it_has(tmp_path: Path) -> None:
+    assert host.python((3, 10, 2)).state == "wrong" and host.python((3, 12, 0)).state == "ok"
+    assert host.rights(0, False).state == "warn" and host.rights(99, False).state == "ok"
+    assert host.preemption("#1 SMP PREEMPT_DYNAMIC", False).state == "warn"
+    assert host.preemption("#1 SMP PREEMPT_RT", False).state == "ok"
+    assert host.kernel(None).state == "warn" and host.kernel(tmp_path).state == "warn"
+    assert host.governor(tmp_path).state == "ok"
+    core = tmp_path / "cpu0" / "cpufreq"
+    core.mkdir(parents=True)
+    (core / "scaling_governor").write_text("powersave\n")
+    assert host.governor(tmp_path).state == "warn" and "cpupower" in host.governor(tmp_path).mend
+
+
+def test_wake_ups_are_judged_by_their_tail() -> None:
+    late = np.full(5000, 1e-4)
+    assert host.wakeups(late, 0.002).state == "ok"
+    late[:20] = 0.001
+    assert host.wakeups(late, 0.002).state == "warn"
+    late[:100] = 0.005
+    assert host.wakeups(late, 0.002).state == "wrong"
+
+
+def test_the_command_leaves_with_1_where_something_is_wrong(tmp_path: Path, runtime) -> None:
+    brief = ("--seconds", 0.2, "--listen", 0.5, "--json")
+    done = invoke("doctor", "--config", tmp_path / "none.yaml", *brief)
+    said = json.loads(done.stdout)
+    assert done.exit_code == 1 and not said["ok"]
+    assert said["findings"][0]["state"] == "wrong"
+    assert "no such file" in said["findings"][0]["value"]
+
+
+def test_a_robot_that_does_not_answer_is_wrong_and_no_address_is_told(runtime) -> None:
+    done = invoke("doctor", "--robot", "rtde://127.0.0.1:1", "--seconds", 0.2, "--json")
+    rows = {row["what"]: row for row in json.loads(done.stdout)["findings"]}
+    assert done.exit_code == 1 and rows["robot"]["state"] == "wrong"
+    assert "127.0.0.1" not in done.stdout
+
+
+def test_the_simulated_arm_is_looked_at_as_a_real_one(runtime) -> None:
+    found = invoke(
+        "doctor", "--robot", "sim", "--config", "preset:hand-guiding", "--seconds", 0.2,
+        "--listen", 2, "--json",
+    )  # fmt: skip
+    rows = {row["what"]: row for row in json.loads(found.stdout)["findings"]}
+    for what in ("state rate", "wrench rate", "quantisation", "frozen bits", "gravity"):
+        assert rows[what]["state"] == "ok", rows[what]
+    assert rows["payload"]["state"] == "warn" and "calibrate" in rows["payload"]["mend"]
