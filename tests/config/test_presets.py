@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def test_presets_keep_the_numbers_of_the_examples() -> None:
     merged = "\n".join(sorted(merged.split("\n"), key=lambda row: "velocity" in row))
     assert Config.preset("human-collaboration") == Config.loads(merged)
     surface, example = Config.preset("surface-following"), Config.loads(SURFACE_FOLLOWING)
-    changed = {"admittance.virtual_stiffness": surface.admittance.virtual_stiffness}
+    changed: dict[str, Any] = {"admittance.virtual_stiffness": surface.admittance.virtual_stiffness}
     # along z tuned anew for contact damping: 0.8 kg behind an 8 Hz filter touch foam at most
     changed |= {"admittance.mass": [3.0, 3.0, 3.0, 0.3, 0.3, 0.3], "contact.adapt": True}
     changed["admittance.filter_coefficient"] = 0.8
