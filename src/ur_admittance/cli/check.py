@@ -139,7 +139,8 @@ def _show(file: str, result: dict[str, Any]) -> None:
     if contact["adapt"]:
         screen.print(
             f"          damped by what is touched, up to {contact['max_stiffness']:g} N/m; "
-            f"{1000 * contact['left_of_lag']:.3g} ms of delay and lag are left (contact.adapt)"
+            f"{1000 * contact['left_of_lag']:.3g} ms of delay and lag are left (contact.adapt)",
+            soft_wrap=True,
         )
     if arm := result.get("arm"):
         where = ", ".join(f"{x:.3f}" for x in arm["start"])

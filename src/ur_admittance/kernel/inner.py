@@ -64,7 +64,7 @@ def remembered(context: Any) -> Iterator[None]:
 
     def resolve_once(function, args, kws):
         ours = isinstance(function, types.Type) and not isinstance(function, types.Function)
-        if ours or kws:
+        if ours or kws or not all(isinstance(arg, types.Type) for arg in args):  # a slice is none
             return resolve(function, args, kws)
         asked = (function, tuple(args))
         answer = found.get(asked)
