@@ -137,11 +137,9 @@ def _show(file: str, result: dict[str, Any]) -> None:
     screen.print(f"payload   {result['payload']}", soft_wrap=True)
     screen.print(f"contact   with {1000 * result['loop_delay']:g} ms from force to motion")
     if contact["adapt"]:
-        screen.print(
-            f"          damped by what is touched, up to {contact['max_stiffness']:g} N/m; "
-            f"{1000 * contact['left_of_lag']:.3g} ms of delay and lag are left (contact.adapt)",
-            soft_wrap=True,
-        )
+        left = f"{1000 * contact['left_of_lag']:.3g} ms of delay and lag are left"
+        screen.print(f"          damped by what is touched up to {contact['max_stiffness']:g} N/m")
+        screen.print(f"          {left} (contact.adapt)")
     if arm := result.get("arm"):
         where = ", ".join(f"{x:.3f}" for x in arm["start"])
         at = f"home of a {arm['name']}" if arm["at_home"] else "the angles given"
