@@ -56,8 +56,8 @@ def doctor(
     """Look at machine, robot, sensor and configuration, and move nothing.
 
     Prints a table: each thing ok, warn or wrong, its value, what it should be, and the command or
-    pendant action that mends it. Leaves with 1 if anything is wrong. What it prints has no
-    addresses or serial numbers in it: it can be pasted into a bug report.
+    pendant action that mends it. Leaves with 1 if anything is wrong. Numeric addresses
+    are left out; look for serial numbers and host names before you paste it into a bug report.
     """
     from ur_admittance.doctor.host import host
 
