@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ur_admittance.errors import CalibrationError
+from ur_admittance.kernel.spatial import LINEAR
 from ur_admittance.robots.base import Robot
 
 REST = 0.6  # s, at rest before and after
@@ -129,7 +130,7 @@ def response(
         )
     taus, delays = np.array([tau for tau, _, _ in fits]), np.array([T for _, T, _ in fits])
     mode, confidence = _mode(u, wrench[:-1, :3], rest, rate)
-    noise = (q[:rest] - q[:rest].mean(axis=0)) @ J[:3].T
+    noise = (q[:rest] - q[:rest].mean(axis=0)) @ J[LINEAR].T
     return Response(
         float(np.median(taus)),
         float(taus.std()),

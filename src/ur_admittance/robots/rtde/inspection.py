@@ -9,6 +9,7 @@ import numpy as np
 
 from ur_admittance.config import Config
 from ur_admittance.errors import RobotError
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.robots.rtde.client import RtdeClient
 from ur_admittance.robots.rtde.connection import ANSWER_SECONDS, Dial
 from ur_admittance.robots.rtde.dashboard import Dashboard
@@ -119,7 +120,7 @@ def differences(
         )  # fmt: skip
     if expected.tcp is not None and arm:
         off = np.abs(arm.tcp - expected.tcp)
-        if not (off[:3].max() <= _METRES and off[3:].max() <= _RADIANS):
+        if not (off[LINEAR].max() <= _METRES and off[ANGULAR].max() <= _RADIANS):
             differs(
                 "TCP", _listed(arm.tcp), _listed(np.array(expected.tcp)),
                 "set it on the pendant (Installation, TCP), or expect another",
