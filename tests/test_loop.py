@@ -156,6 +156,36 @@ def test_a_state_that_is_seen_when_the_next_was_due_is_an_overrun():
     assert "missed its cycle 3 times in a row" in summary.too_late
 
 
+class Blank(SimRobot):
+    """Its first states have a joint angle that is no number."""
+
+    blank = 0  # states
+
+    def wait(self) -> State:
+        state = super().wait()
+        if self.blank > 0:
+            self.blank -= 1
+            state.q[3] = np.nan
+        return state
+
+
+def test_single_joint_angles_that_are_no_numbers_do_not_end_a_start():
+    with Blank("ur5e", ideal=True, realtime=False) as arm:
+        controller = ua.Controller(arm.model)
+        arm.blank = 3
+        summary = loop.run(arm, controller, seconds=0.1, checked=True)
+    assert not summary.faulted and summary.ticks >= 50
+
+
+def test_an_arm_whose_joint_angles_are_no_numbers_is_not_started():
+    with Blank("ur5e", ideal=True, realtime=False) as arm:
+        controller = ua.Controller(arm.model)
+        arm.blank = 10_000
+        with pytest.raises(ua.RobotError, match=r"not all numbers: \[.*nan.*nothing has moved"):
+            loop.run(arm, controller, seconds=0.1, checked=True)
+    assert controller.mode == "inactive"
+
+
 def test_another_arm_than_the_controllers_is_refused_before_anything_moves():
     with simulated() as robot:
         other = ua.RobotModel.from_urdf(

@@ -30,6 +30,7 @@ OVERRUNS_IN_A_ROW = 3
 OVERRUNS_SHARE = 0.01  # of the ticks of a second
 _BATCH = 500  # ticks between two additions to the histograms
 _PATIENCE = 10.0  # s, for coming to rest at the end
+_PASSED_OVER = 0.1  # s without joint angles that are numbers, before a start is given up
 
 
 class Driver(Protocol):
@@ -176,7 +177,7 @@ class _Loop:
         tell: Callable[[str], None] | None,
         begun: Callable[[], None] | None,
     ) -> None:
-        state, controller = self.robot.wait(), self.controller
+        state, controller = self._good_state(), self.controller
         if not checked:
             look = preflight.Look(state.q, state.wrench)
             for _ in range(max(preflight.FEWEST, round(preflight.SECONDS * self.robot.rate))):
@@ -194,11 +195,20 @@ class _Loop:
             raise RobotError(f"run: {problem}")
         if begun is not None:
             begun()
-            state = self.robot.wait()
+            state = self._good_state()
         controller.activate(state.q)
         self.before = self.started = state.joint_time
         self.ticked = self.robot.clock()
         self.cycle = state.cycle
+
+    def _good_state(self) -> State:
+        """The next state with six joint angles: single ones without are passed over, as later."""
+        deadline = self.robot.clock() + max(_PASSED_OVER, 2.0 * self.period)
+        while not np.isfinite((state := self.robot.wait()).q).all():
+            if self.robot.clock() > deadline:
+                angles = f"the joint angles are not all numbers: {state.q.tolist()} rad"
+                raise RobotError(f"run: {angles}; nothing has moved")
+        return state
 
     def ended(self, seconds: float | None) -> bool:
         passed = self.before - self.started
