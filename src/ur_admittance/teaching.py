@@ -25,6 +25,7 @@ RATE = 50.0  # Hz, at which a path is taught
 LONGEST = 3600.0  # s
 _START_SECONDS = 0.5  # from rest to full pace, and back
 _SLOWEST, _FASTEST = 0.05, 4.0
+_ROOM = 1.05  # of a speed limit: a path that was taught at the limit is played, too
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,14 @@ class Path:
     def metres(self) -> float:
         """How far the tool went."""
         return float(np.linalg.norm(np.diff(self.poses[:, LINEAR], axis=0), axis=1).sum())
+
+    @property
+    def fastest(self) -> tuple[float, float]:
+        """The greatest speeds between two of its poses, m/s and rad/s."""
+        seconds, steps = np.diff(self.times), np.diff(self.poses, axis=0)
+        turns = 2.0 * np.linalg.norm(steps[:, 3:], axis=1)  # of unit quaternions close together
+        metres = np.linalg.norm(steps[:, LINEAR], axis=1)
+        return float((metres / seconds).max()), float((turns / seconds).max())
 
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Pose (4, 4) and twist, m/s and rad/s (6,) in W, after t, s: a curve through all poses
@@ -151,18 +160,26 @@ class Playing:
         begun: whether it is on the path.
     """
 
-    def __init__(self, controller: Controller, path: Path, speed: float = 1.0) -> None:
+    def __init__(
+        self, controller: Controller, path: Path, speed: float = 1.0, late: float | None = None
+    ) -> None:
         """
         Args:
             controller: active, or about to be.
             path: see `Path`.
             speed: how many times as fast as it was taught, 0.05 to 4.
+            late: how late the arm follows its commands, s; where the path turns, the desired pose
+                leads by as much. Default: `arm.lag` and `arm.delay` of the configuration.
         """
         if not _SLOWEST <= speed <= _FASTEST:
             raise ConfigError(f"speed: must be {_SLOWEST:g} to {_FASTEST:g}, got {speed!r:.40}")
+        _fits(path, speed, controller)
         self.over = self.begun = False
         self._controller, self._path, self._speed = controller, path, float(speed)
         self._period = 1.0 / controller.config.control_rate
+        arm = controller.config.arm
+        self._late = arm.lag + arm.delay if late is None else late
+        self._lead, self._v = np.zeros(3), np.zeros(3)
         start, _ = path.at(0.0)
         self._approach = Approach(controller, Travel(0.0, 0.0, start))
         self._t = self._pace = 0.0
@@ -181,7 +198,40 @@ class Playing:
         self._t += self._pace * self._period
         X, V = self._path.at(self._t)
         self.over = self._t >= self._path.seconds
-        self._controller.set_desired(X, np.zeros(6) if self.over else self._pace * V)
+        V *= 0.0 if self.over else self._pace
+        if not self.over:
+            self._ahead(X, V)
+        self._controller.set_desired(X, V)
+
+    def _ahead(self, X: np.ndarray, V: np.ndarray) -> None:
+        """Move pose and twist ahead, in place, so that an arm that follows late is on the path.
+
+        An arm with `late v' + v = V_cmd` and `V_cmd = V_WD + Kp (D - P)` is at x where D is at
+        `x + e`, `e' + Kp e = late x''`.
+        """
+        gain = np.array(self._controller.params[0]["velocity_gain"])[LINEAR]
+        rate = self._late * (V[LINEAR] - self._v) / self._period - gain * self._lead
+        self._v = V[LINEAR].copy()
+        self._lead += rate * self._period
+        X[:3, 3] += self._lead
+        V[LINEAR] += rate
+
+
+def _fits(path: Path, speed: float, controller: Controller) -> None:
+    """Refuse a speed at which the limits would hold the arm off the path."""
+    config = controller.config
+    for fastest, most, unit, name in zip(
+        path.fastest,
+        (config.max_linear_velocity, config.max_angular_velocity),
+        ("m/s", "rad/s"),
+        ("max_linear_velocity", "max_angular_velocity"),
+        strict=True,
+    ):
+        if speed * fastest > _ROOM * most:
+            raise ConfigError(
+                f"speed: {speed:g} times as fast as taught would be {speed * fastest:.3g} {unit}, "
+                f"above {name}, {most:g} {unit}; at most {_ROOM * most / fastest:.2g}"
+            )
 
 
 def _turning(rate: np.ndarray, wxyz: np.ndarray) -> np.ndarray:

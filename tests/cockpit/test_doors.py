@@ -113,6 +113,21 @@ def test_a_report_is_shown(served) -> None:
     assert answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"<p>a report")
 
 
+def test_a_comparison_is_shown_and_made_of_recordings_only(served, page) -> None:
+    folder = served.folder / "first push.against" / "second"
+    folder.mkdir(parents=True)
+    (folder / "index.html").write_text("<p>both")
+    answer = served.get("/comparisons/first%20push/second/index.html")
+    assert answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"<p>both")
+    assert served.get("/comparisons/..%2f/second/index.html").startswith(b"HTTP/1.1 404")
+    link = page(served.doors.token)
+    tell(link, do="compare", one="first push", other="../second")
+    assert "there is no recording 'first push'" in hear(link, "refused", do="compare")["why"]
+    (served.folder / "first push.mcap").touch()
+    tell(link, do="compare", one="first push", other="../second")
+    assert "letters" in hear(link, "refused", do="compare")["why"]
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.attend import attend, check_recording, moved, tell_end, tell_stop
+from ur_admittance.cli.attend import attend, check_recording, claimed, moved, tell_end, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, explained, read_config
 from ur_admittance.errors import ConfigError
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.robots.base import State
     from ur_admittance.run_summary import Summary
+
+_LATE = 0.024  # s by which a simulated arm follows late, where the configuration does not say
 
 
 @explained()
@@ -50,6 +52,7 @@ def play(
     from ur_admittance.approach import without_equilibrium
     from ur_admittance.controller import Controller
     from ur_admittance.realtime import Pace
+    from ur_admittance.robots.sim import following
     from ur_admittance.teaching import Path as Taught
     from ur_admittance.teaching import Playing
 
@@ -60,9 +63,12 @@ def play(
     settings = without_equilibrium(read_config(config))
     if record is not None:
         check_recording(record, force=False)
-    with robots.connect(robot, realtime=False) as arm:
+    options = {"config": settings, "realtime": False, **following(settings.arm)}
+    simulated = robots.make(robot, **options)
+    with claimed(simulated.name), simulated as arm:
         controller = Controller(arm.model, settings)
-        playing = Playing(controller, path, speed)
+        late = settings.arm.lag + settings.arm.delay or _LATE
+        playing = Playing(controller, path, speed, late)
 
         def drive(board: Blackboard) -> Summary:
             with loop.signals() as asked:

@@ -182,6 +182,17 @@ class Folder:
         """The folder of its report."""
         return self.path / f"{plain_name(name, 'recording')}.report"
 
+    def comparison(self, one: Any, other: Any) -> Path:
+        """The folder of the page that holds two recordings against each other."""
+        return self.path / f"{plain_name(one)}.against" / plain_name(other)
+
+    def existing(self, name: Any, do: str) -> Path:
+        """The recording of a name, which must be there."""
+        file = self.file(name)
+        if not file.exists():
+            raise RobotError(f"{do}: there is no recording {file.stem!r}")
+        return file
+
     def listed(self) -> list[dict[str, Any]]:
         """Every recording, the newest first."""
         files = sorted(self.path.glob("*.mcap"), key=lambda f: -f.stat().st_mtime)

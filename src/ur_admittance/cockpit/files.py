@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from http import HTTPStatus
 from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -64,12 +65,15 @@ class Files:
             return Answer(HTTPStatus.OK, KINDS[".bin"], self._looks())
         parts = path.split("/")
         if len(parts) == 4 and parts[1] == "reports":
-            return self._report(parts[2], parts[3])
+            return self._report(lambda: self._folder.report(parts[2]), parts[3])
+        if len(parts) == 5 and parts[1] == "comparisons":
+            return self._report(lambda: self._folder.comparison(parts[2], parts[3]), parts[4])
         return Answer(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", b"there is no such page\n")
 
-    def _report(self, name: str, file: str) -> Answer:
+    @staticmethod
+    def _report(place: Callable[[], Path], file: str) -> Answer:
         try:
-            folder = self._folder.report(name)
+            folder = place()
             stem, _, ending = (file or "index.html").rpartition(".")
             if (
                 ending not in ("html", "png")

@@ -91,8 +91,6 @@ class Cockpit:
         server = library()
         quiet = logging.getLogger("ur_admittance.cockpit.wire")
         quiet.setLevel(logging.CRITICAL)
-        with suppress(OSError):
-            os.nice(5)
         options: dict[str, Any] = {
             "process_request": self._request,
             "max_size": caps.MESSAGE_BYTES,
@@ -178,7 +176,7 @@ class Cockpit:
                 return None
             self._refuse("too many pages")
             return self._answer(connection, 503, "text/plain", b"too many pages are open\n")
-        if not why and not self.doors.loopback and request.path.startswith("/reports"):
+        if not why and not self.doors.loopback and request.path.startswith(("/reports", "/comp")):
             why = "reports are shown on the machine itself only"
         if why:
             self._refuse(why)

@@ -18,7 +18,6 @@ from ur_admittance.cockpit.acts import (
     Folder,
     Tuning,
     for_station,
-    plain_name,
     tared,
     words_in,
 )
@@ -60,6 +59,7 @@ class Session:
         self._looks = b""
         self._told = -1  # the generation of parameters that pages know of
         self._marks: list[dict[str, Any]] = []
+        self._beginning: Any = None  # the start of a recording, which takes seconds
         self._tasks: set[asyncio.Task[Any]] = set()
         self._attach(reader)
 
@@ -227,7 +227,8 @@ class Session:
         self._recorder = recorder = Recorder(self.reader.robot, file, model)
         self._recording = {"name": file.stem, "since": time.time()}
         self._marks = []
-        self._start(self._begin(recorder, page))
+        self._beginning = self._start(self._begin(recorder, page))
+        self.tell_all(**self._recordings())
 
     async def _begin(self, recorder: Recorder, page: Any) -> None:
         try:
@@ -245,8 +246,8 @@ class Session:
         self._start(self._finish(recorder, page))
 
     async def _finish(self, recorder: Recorder, page: Any) -> None:
-        summary = {"marks": self._marks}
-        recorded = await asyncio.to_thread(recorder.close, summary)
+        await self._beginning
+        recorded = await asyncio.to_thread(recorder.close, {"marks": self._marks})
         self._recording = {}
         words = f"{recorded.path.stem}: {recorded.written} ticks"
         words += f", {recorded.lost} LOST" if recorded.lost else ""
@@ -263,17 +264,22 @@ class Session:
         page.tell(kind="done", do="mark", words=f"marked at {at:.2f} s")
 
     def _report(self, page: Any, message: Mapping[str, Any]) -> None:
-        name = plain_name(message.get("name"), "recording")
-        file = self.folder.file(name)
-        if not file.exists():
-            raise RobotError(f"report: there is no recording {name!r}")
-        self._start(self._write_report(name, file, page))
+        file = self.folder.existing(message.get("name"), "report")
+        out, path = self.folder.report(file.stem), f"/reports/{file.stem}/index.html"
+        self._start(self._write_report(page, out, path, file))
 
-    async def _write_report(self, name: str, file: Path, page: Any) -> None:
-        out = self.folder.report(name)
-        command = [sys.executable, "-P", "-m", "ur_admittance_command", "report", str(file)]
+    def _compare(self, page: Any, message: Mapping[str, Any]) -> None:
+        one, other = (self.folder.existing(message.get(key), "compare") for key in ("one", "other"))
+        out = self.folder.comparison(one.stem, other.stem)
+        path = f"/comparisons/{one.stem}/{other.stem}/index.html"
+        self._start(self._write_report(page, out, path, one, "--against", other))
+
+    async def _write_report(self, page: Any, out: Path, path: str, *words: Path | str) -> None:
+        """Have a page written by a process of its own, and tell where it is."""
+        command = [sys.executable, "-P", "-m", "ur_admittance_command", "report"]
         process = await asyncio.create_subprocess_exec(
             *command,
+            *(str(word) for word in words),
             "--out",
             str(out),
             stdin=asyncio.subprocess.DEVNULL,
@@ -282,7 +288,7 @@ class Session:
         )
         _, said = await process.communicate()
         if (out / "index.html").exists() and process.returncode == 0:
-            page.tell(kind="report", name=name, path=f"/reports/{name}/index.html")
+            page.tell(kind="report", path=path)
         else:
             why = said.decode(errors="replace").strip()[-300:]
             page.tell(kind="refused", do="report", why=why or "the report could not be written")
@@ -308,15 +314,17 @@ class Session:
         self._life |= {"state": "ended", "why": "the simulated arm has ended"}
         self.tell_all(kind="life", **self._life)
 
-    def _start(self, work: Any) -> None:
+    def _start(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def close(self) -> None:
         """End what was begun here: a recording is finished, the simulated arm comes to rest."""
         if self._recorder is not None:
             recorder, self._recorder = self._recorder, None
+            await self._beginning
             await asyncio.to_thread(recorder.close, {"marks": self._marks})
         if self._station is not None:
             self._station.stdin.close()
@@ -342,4 +350,5 @@ _ACTS: dict[str, Callable[..., None]] = {
     "record_end": Session._record_end,
     "mark": Session._mark,
     "report": Session._report,
+    "compare": Session._compare,
 }

@@ -119,8 +119,8 @@ const handlers = {
     $("folder").textContent = `in ${told.folder}`;
     $("recordings").replaceChildren(...told.list.filter((each) => each.name !== now).map(recording));
   },
-  report({ name, path }) {
-    toast(`The report of ${name} is ready.`);
+  report({ path }) {
+    toast("The report is ready.");
     page.report = path;
     window.open(path, "_blank");
   },
@@ -150,11 +150,24 @@ function recording(each) {
   const item = document.createElement("li"), name = document.createElement("span"), open = document.createElement("button");
   name.textContent = `${each.name}  ${(each.bytes / 1e6).toFixed(1)} MB`;
   open.textContent = "Report";
+  open.className = "report";
   open.onclick = () => {
     toast("The report is being drawn …");
     ask({ do: "report", name: each.name });
   };
-  item.append(name, open);
+  const compare = document.createElement("button");
+  compare.textContent = page.compared === each.name ? "with …" : "Compare";
+  compare.className = page.compared === each.name ? "compare on" : "compare";
+  compare.onclick = () => {
+    const first = page.compared;
+    page.compared = first ? null : each.name;
+    if (first && first !== each.name) {
+      toast(`${first} is held against ${each.name} …`);
+      ask({ do: "compare", one: first, other: each.name });
+    }
+    handlers.recordings(page.recordings);
+  };
+  item.append(name, compare, open);
   return item;
 }
 

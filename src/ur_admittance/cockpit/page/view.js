@@ -29,6 +29,7 @@ export class View {
     this.box = null;
     this.simulated = false;
     this.grabbed = null;
+    this.drawn = 0; // pictures
     this.#listen();
     this.theme();
     new ResizeObserver(() => this.#fit()).observe(canvas.parentElement);
@@ -280,6 +281,7 @@ export class View {
     const { force, torque, box } = this;
     const marks = [force.shaft, force.head, torque.shaft, torque.head, this.handle, this.trail, this.spring, ...ghosts];
     this.renderer.draw([this.floor, this.grid, ...links, ...marks, ...(box ? [box] : []), ...this.around, this.halo], this.camera, this.sky);
+    this.drawn++;
   }
 
   #plainer() {
