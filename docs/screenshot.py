@@ -66,9 +66,10 @@ def _pull(page: Any) -> None:
     x, y = page.evaluate(SEEN)
     page.mouse.move(x, y)
     page.mouse.down()
-    for dx, dy in ((-60, 20), (-40, 60), (30, 60), (60, 10), (20, -40), (70, -30)):
+    for dx, dy in ((-60, 20), (-40, 60), (30, 60), (60, 10), (20, -40)):
         page.mouse.move(x + dx, y + dy, steps=10)
         page.wait_for_timeout(1200)
+    page.mouse.move(x + 85, y + 10, steps=10)  # against the wall of its workspace, and stay there
 
 
 if __name__ == "__main__":

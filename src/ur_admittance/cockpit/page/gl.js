@@ -53,9 +53,10 @@ void main() {}`;
 export const colour = (hex) => [1, 3, 5].map((i) => (parseInt(hex.slice(i, i + 2), 16) / 255) ** 2.2);
 
 // One thing to draw. `lit`: 1 by the light, 0 always as its colour says, -1 so too, but shadows fall on it.
-// `behind` moves it back a little where it lies in the same place as another; `fade` [m] lets it end softly.
+// `behind` moves it back a little where it lies in the same place as another; `above`: nothing hides it; `fade` [m]
+// lets it end softly.
 export const thing = (mesh, given = {}) => ({
-  mesh, matrix: IDENTITY, colour: [1, 1, 1], alpha: 1, lit: 1, casts: false, behind: 0, fade: 0, visible: true, ...given,
+  mesh, matrix: IDENTITY, colour: [1, 1, 1], alpha: 1, lit: 1, casts: false, behind: 0, above: false, fade: 0, visible: true, ...given,
 });
 
 export class Renderer {
@@ -137,12 +138,14 @@ export class Renderer {
     gl.uniform3fv(at.towardsSun, SUN.unit().toArray());
     gl.uniform1i(at.shadows, this.shadows);
     const clear = (each) => each.alpha < 1 || each.fade > 0;
-    for (const each of seen) if (!clear(each)) this.#one(each, at);
+    for (const each of seen) if (!clear(each) && !each.above) this.#one(each, at);
     gl.enable(gl.BLEND);
     gl.depthMask(false);
     for (const each of seen) if (clear(each)) this.#one(each, at);
     gl.depthMask(true);
     gl.disable(gl.BLEND);
+    gl.clear(gl.DEPTH_BUFFER_BIT);
+    for (const each of seen) if (each.above) this.#one(each, at);
     this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
     gl.flush();
   }

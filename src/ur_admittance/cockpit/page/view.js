@@ -43,7 +43,7 @@ export class View {
 
   #marks() {
     const flat = (mesh, more) => thing(mesh, { lit: 0, visible: false, ...more });
-    const arrow = (radius) => ({ radius, shaft: flat(shapes.cylinder(1, 1, 1)), head: flat(shapes.cylinder(1, 0, 1)) });
+    const arrow = (radius) => ({ radius, shaft: flat(shapes.cylinder(1, 1, 1), { above: true }), head: flat(shapes.cylinder(1, 0, 1), { above: true }) });
     const ghost = (radius) => [
       [flat(shapes.torus(radius * 2.2, radius * 0.18), { alpha: 0.6 }), along(ORIGIN, new Vector(0, 0, 1))],
       [flat(shapes.cylinder(radius * 0.15, radius * 0.15, 4 * radius), { alpha: 0.6 }), along(new Vector(0, 0, -2 * radius), new Vector(0, 0, 1))],
