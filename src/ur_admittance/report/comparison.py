@@ -87,8 +87,8 @@ def numbers(one: dict[str, Any], other: dict[str, Any]) -> list[tuple[str, str, 
         for gain, name in zip("MDK", ("mass", "damping", "stiffness"), strict=True):
             felt = [each[axis]["rendered"][gain] for each in found]
             if any(felt):
-                cells = ("?" if value is None else number(value) for value in felt)
-                rows.append((f"{name} {axis}, as the motion shows it", *cells))
+                a, b = ("?" if value is None else number(value) for value in felt)
+                rows.append((f"{name} {axis}, as the motion shows it", a, b))
     return rows
 
 
