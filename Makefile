@@ -18,18 +18,19 @@ help:
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[sim,record,chain,fake,ros2,dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[sim,record,chain,calibrate,fake,ros2,cockpit,dev]"
 	@touch $@
 
 # The demo needs no tools of ours: it uses the whole environment if that is there, else a small one.
 $(LIGHT): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[sim,record]"
+	$(BIN)/python -m pip install --quiet --editable ".[sim,record,cockpit]"
 	@touch $@
 
 demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT))
 	$(BIN)/ur-admittance demo --scenario all --pace 2
+	@echo "now push one yourself, in the browser: $(BIN)/ur-admittance cockpit --open"
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -29,6 +29,7 @@ ROOMS = (
     ("controller",),
     ("rollout",),
     ("approach",),
+    ("teaching",),
     ("realtime_memory", "run_summary"),
     ("realtime",),
     ("robots.base",),
@@ -49,17 +50,19 @@ ROOMS = (
     ("scenarios",),
     ("ros2",),
     ("live",),
+    ("cockpit",),
     ("bench",),
     ("doctor",),
     ("cli",),
 )
-TRANSPORTS = {"mujoco", "rtde_control", "rtde_receive", "rclpy", "viser", "socket", "foxglove"}
+TRANSPORTS = {"mujoco", "rtde_control", "rtde_receive", "rclpy", "websockets", "socket", "foxglove"}
 MAY_USE_TRANSPORTS = (
     "robots.",
     "sensors",
     "ros2",
     "fake_robot",
     "live",
+    "cockpit",
 )  # live: a socket to its own process
 
 each_file = pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES += [ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-COMING = ("cockpit", "tune")
+COMING = ("tune",)
 
 
 def name_of(path: Path) -> str:

@@ -3,7 +3,8 @@
 Reactions: limit and go on, warn, hold (brake, go on by itself after 50 good cycles from zero
 speed), stop (brake and latch until reset), refuse. The other rows are tested with what they
 concern: files and gains in `tests/config`, walls and singularities in `tests/controller` and
-`tests/kernel`, processes in `tests/robots`, `tests/ros2` and `tests/cli`.
+`tests/kernel`, processes in `tests/robots`, `tests/ros2` and `tests/cli`,
+hostile pages in `tests/cockpit`.
 """
 
 from __future__ import annotations

@@ -108,6 +108,10 @@ class Reader:
         """The configuration, with every change sent so far."""
         return self._parameters.config()
 
+    def params(self) -> np.record:
+        """A copy of the record that the loop works with, or takes before its next tick."""
+        return self._slot.read()[1][0]
+
     def text_of(self, generation: int) -> str | None:
         """The configuration, as YAML, that a record names in `inputs.generation`; None if more than
         a hundred changes came after it, or if it was made by `Controller.set`.

@@ -11,6 +11,7 @@ from ur_admittance._version import __version__
 from ur_admittance.cli.bench import bench
 from ur_admittance.cli.calibrate import calibrate
 from ur_admittance.cli.check import check
+from ur_admittance.cli.cockpit import cockpit
 from ur_admittance.cli.demo import demo
 from ur_admittance.cli.doctor import doctor
 from ur_admittance.cli.fake_robot import fake_robot
@@ -20,6 +21,7 @@ from ur_admittance.cli.init import init
 from ur_admittance.cli.interrupts import remembered
 from ur_admittance.cli.kinds import RunCommand
 from ur_admittance.cli.map import stable_surfaces
+from ur_admittance.cli.play import play
 from ur_admittance.cli.presets import presets
 from ur_admittance.cli.replay import replay
 from ur_admittance.cli.report import report
@@ -28,6 +30,7 @@ from ur_admittance.cli.set import set_parameter
 from ur_admittance.cli.sim_ros2 import sim_ros2
 from ur_admittance.cli.stop import stop
 from ur_admittance.cli.tare import tare
+from ur_admittance.cli.teach import teach
 from ur_admittance.cli.watch import watch
 from ur_admittance.cli.wrench_ros2 import wrench_ros2
 from ur_admittance.live.plain_text import degrade
@@ -61,7 +64,7 @@ app.command(
     cls=RunCommand,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )(run)
-for verb in (init, watch, get):
+for verb in (init, cockpit, watch, get):
     app.command()(verb)
 app.command("set", context_settings={"ignore_unknown_options": True})(set_parameter)
 app.command("map")(stable_surfaces)
@@ -69,6 +72,8 @@ for verb in (
     doctor,
     calibrate,
     tare,
+    teach,
+    play,
     identify,
     stop,
     replay,

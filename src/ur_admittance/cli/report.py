@@ -17,6 +17,13 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the page; else the file's name without ending.")
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a page that holds this other recording against it, instead.",
+            metavar="FILE",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a page with plots of a recording, and a summary here.
@@ -28,6 +35,9 @@ def report(
     from ur_admittance.report.write import show_summary, summarise, write_report
     from ur_admittance.telemetry.recording import read
 
+    if against is not None:
+        _compare(file, against, out, as_json)
+        return
     screen = console()
     with screen.status("reading"):
         recording = read(file)
@@ -40,4 +50,25 @@ def report(
         show_summary(summary, screen)
         screen.print(f"\nreport  {page}", soft_wrap=True)
     if recording.damage:
+        raise typer.Exit(FAILED)
+
+
+def _compare(file: Path, against: Path, out: Path | None, as_json: bool) -> None:
+    """A page of two recordings, and what was set differently here."""
+    from ur_admittance.report.comparison import differences, write_comparison
+    from ur_admittance.telemetry.recording import read
+
+    with console().status("reading and drawing"):
+        one, other = read(file), read(against)
+        folder = out or file.with_name(f"{file.stem} against {against.stem}")
+        page = write_comparison(one, other, folder)
+    different = differences(one, other)
+    if as_json:
+        told = {name: values for name, *values in different}
+        typer.echo(json.dumps({"different": told, "report": str(page)}, indent=2))
+    else:
+        for name, before, now in different:
+            typer.echo(f"{name}: {before} → {now}")
+        typer.echo(f"report  {page}")
+    if one.damage or other.damage:
         raise typer.Exit(FAILED)

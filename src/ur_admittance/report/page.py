@@ -191,7 +191,7 @@ def _events(summary: Mapping[str, Any]) -> str:
         return '<p class="soft">No warning, no hold, no stop.</p>'
     left_out = summary["event_count"] - len(rows)
     more = f'<p class="soft">and {left_out} more</p>' if left_out else ""
-    return _table(("time", "reaction", "name", "what", "seen", "allowed"), rows) + more
+    return table(("time", "reaction", "name", "what", "seen", "allowed"), rows) + more
 
 
 def _timing(summary: Mapping[str, Any]) -> str:
@@ -200,7 +200,7 @@ def _timing(summary: Mapping[str, Any]) -> str:
         for name, found in summary["timing"].items()
         if found
     ]
-    return _table(("", "p50", "p99", "p99.9", "max"), rows)
+    return table(("", "p50", "p99", "p99.9", "max"), rows)
 
 
 def _gains(summary: Mapping[str, Any]) -> str:
@@ -228,7 +228,7 @@ def _gains(summary: Mapping[str, Any]) -> str:
             f"longest stretch without a change, {first:.2f} to {last:.2f} s; the differences are "
             "those of the whole run, each tick held against the gains it had.</p>"
         )
-    return _table((*head, "filter, deadband"), rows) + note if rows else ""
+    return table((*head, "filter, deadband"), rows) + note if rows else ""
 
 
 def _changes(summary: Mapping[str, Any]) -> str:
@@ -238,8 +238,8 @@ def _changes(summary: Mapping[str, Any]) -> str:
         start = f"from {change['time']:.3f} s"
         when, last = "" if start == last else start, start
         rows.append((when, change["name"], str(change["before"]), str(change["now"])))
-    table = _table(("stretch", "parameter", "before", "now"), rows)
-    return f"<h2>Changed while running</h2>{table}" if rows else ""
+    changed = table(("stretch", "parameter", "before", "now"), rows)
+    return f"<h2>Changed while running</h2>{changed}" if rows else ""
 
 
 def _configuration(recording: Recording) -> str:
@@ -250,7 +250,8 @@ def _configuration(recording: Recording) -> str:
     )
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table, its cells escaped."""
     top = "".join(f"<th>{escape(name)}</th>" for name in head)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>\n" for row in rows

@@ -239,6 +239,24 @@ def compare(recorded: np.ndarray, replayed: np.ndarray, title: str) -> Figure:
     return figure
 
 
+def side_by_side(one: Recording, other: Recording) -> Figure:
+    """Two recordings, each from its own first tick: force felt, speed, and way of the tool."""
+    figure = Figure(figsize=(_WIDTH, 6.2), layout="constrained")
+    axes = figure.subplots(3, 1, sharex=True)
+    for recording, pale in ((one, True), (other, False)):
+        r = recording.records
+        way = r["X_WP"][:, :3, 3] - r["X_WP"][0, :3, 3]
+        rows = r["F_P"][:, LINEAR], 1e3 * measured_twist(r)[:, LINEAR], 1e3 * way
+        for each, vectors, color in zip(axes, rows, XYZ.values(), strict=True):
+            _line(each, timeline(r), np.linalg.norm(vectors, axis=1), color, pale=pale)
+    for each, words in zip(axes, ("force, N", "speed, mm/s", "moved, mm"), strict=True):
+        each.set_ylabel(words)
+        _style(each, max((timeline(r.records) for r in (one, other)), key=lambda t: t[-1]))
+    axes[-1].set_xlabel("time, s")
+    _legend(axes[0], {one.path.stem: "pale", other.path.stem: "0.25"})
+    return figure
+
+
 # --- drawing ---
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ur_admittance.telemetry.recording import Recording
 
 _DPI = 110
-_FEWEST = 3  # ticks that can be drawn
+FEWEST = 3  # ticks that can be drawn
 _EVENTS = 2  # that fit on the screen: the most serious
 _CHANGES = 2  # likewise: the first
 
@@ -51,12 +52,12 @@ def write_report(
     folder = Path(folder)
     rendered = rendering(recording)
     summary = summary_of(recording, rendered)
-    pictures = {name: _png(figure) for name, figure in _figures(recording, rendered)}
+    pictures = {name: png(figure) for name, figure in _figures(recording, rendered)}
     text = page(recording, summary, title or recording.path.stem, findings, pictures)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, png in pictures.items():
-            (folder / f"{name}.png").write_bytes(png)
+        for name, picture in pictures.items():
+            (folder / f"{name}.png").write_bytes(picture)
         (folder / "index.html").write_text(text, "utf-8")
     except OSError as error:
         raise RobotError(f"report: {folder} cannot be written to: {error.strerror}") from None
@@ -146,28 +147,34 @@ def _arrow(configured: float, rendered: float | None) -> str:
 
 def _figures(recording: Recording, rendered: Rendering) -> Iterator[tuple[str, Figure]]:
     """One at a time, so that only one is in memory."""
+    pictures = plots()
+    if len(recording.records) < FEWEST:
+        return
+    for draw in (
+        pictures.force_and_motion,
+        pictures.commanded_and_measured,
+        pictures.limits_and_modes,
+        pictures.timing,
+    ):
+        yield draw.__name__, draw(recording)
+    if rendered.axes:
+        yield "rendered_and_ideal", pictures.rendered_and_ideal(recording, rendered)
+
+
+def plots() -> Any:
+    """The module `plots`, or how to get what it draws with."""
     try:
-        from ur_admittance.report import plots
+        return importlib.import_module("ur_admittance.report.plots")
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
         raise RobotError(
             "report: matplotlib is not installed; pip install 'ur-admittance[record]'"
         ) from None
-    if len(recording.records) < _FEWEST:
-        return
-    for draw in (
-        plots.force_and_motion,
-        plots.commanded_and_measured,
-        plots.limits_and_modes,
-        plots.timing,
-    ):
-        yield draw.__name__, draw(recording)
-    if rendered.axes:
-        yield "rendered_and_ideal", plots.rendered_and_ideal(recording, rendered)
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
+    """A figure as the bytes of a PNG file."""
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=_DPI)
     return file.getvalue()

@@ -6,6 +6,7 @@ They are read from the installed wheel's files; nothing is downloaded, and its c
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,7 @@ def dress(mj: Any, spec: Any, bodies: list[Any], model: RobotModel) -> None:
         bodies: those of the six links, base to tip, their frames the maker's.
     """
     _set_stage(mj, spec)
-    folder = folder_of(model.name)
-    if folder is None:
+    if folder_of(model.name) is None:
         return
     for body in bodies:
         for geom in body.geoms:
@@ -57,25 +57,37 @@ def dress(mj: Any, spec: Any, bodies: list[Any], model: RobotModel) -> None:
     X_foot = model.X_chain[0].copy()
     X_foot[:3, 3] = 0.0
     places = [(spec.worldbody, X_foot)] + [(body, np.eye(4)) for body in bodies]
-    looks = _visuals(folder / f"{model.name}.urdf")
-    for link, (body, X_body) in zip((_BASE, *_LINKS), places, strict=True):
-        file, X_visual = looks[link]
+    for n, (joint, colour, mesh, X_visual) in enumerate(parts(model.name)):
+        body, X_body = places[joint]
         X, wxyz = X_body @ X_visual, np.empty(4)
         mj.mju_mat2Quat(wxyz, np.ascontiguousarray(X[:3, :3]).ravel())
-        for n, (colour, mesh) in enumerate(_read_obj(file)):
-            name = f"{link}_{n}"
-            spec.add_mesh(name=name, inertia=mj.mjtMeshInertia.mjMESH_INERTIA_SHELL, **mesh)
-            body.add_geom(
-                type=mj.mjtGeom.mjGEOM_MESH,
-                meshname=name,
-                pos=X[:3, 3],
-                quat=wxyz,
-                rgba=(*colour, 1.0),
-                contype=0,
-                conaffinity=0,
-                mass=0.0,
-                group=VISIBLE,
-            )
+        name = f"part_{n}"
+        spec.add_mesh(name=name, inertia=mj.mjtMeshInertia.mjMESH_INERTIA_SHELL, **mesh)
+        body.add_geom(
+            type=mj.mjtGeom.mjGEOM_MESH,
+            meshname=name,
+            pos=X[:3, 3],
+            quat=wxyz,
+            rgba=(*colour, 1.0),
+            contype=0,
+            conaffinity=0,
+            mass=0.0,
+            group=VISIBLE,
+        )
+
+
+def parts(name: str) -> Iterator[tuple[int, tuple[float, float, float], Any, np.ndarray]]:
+    """Every piece of the arm `name` that has one colour: the joint whose moved frame it belongs to
+    (1 to 6; 0: the foot), its colour, MuJoCo's mesh data, and its pose in that frame (4, 4).
+    """
+    folder = folder_of(name)
+    if folder is None:
+        return
+    looks = _visuals(folder / f"{name}.urdf")
+    for joint, link in enumerate((_BASE, *_LINKS)):
+        file, X = looks[link]
+        for colour, mesh in _read_obj(file):
+            yield joint, colour, mesh, X
 
 
 def _set_stage(mj: Any, spec: Any) -> None:

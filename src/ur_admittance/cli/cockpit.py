@@ -1,0 +1,104 @@
+"""`cockpit`: push it, see it, tune it in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ur_admittance.cli.common import explained
+from ur_admittance.errors import ConfigError
+
+
+@explained()
+def cockpit(
+    robot: Annotated[
+        str,
+        typer.Option(
+            help="The simulated arm to start where nothing runs: sim, sim:ur3e to sim:ur30.",
+            metavar="URL",
+        ),
+    ] = "sim",
+    attach: Annotated[
+        str | None,
+        typer.Option(
+            help="Show this robot, which `run` controls already, say rtde://192.168.1.10; start "
+            "nothing.",
+            metavar="NAME",
+        ),
+    ] = None,
+    config: Annotated[
+        str,
+        typer.Option(help="Of the simulated arm: a YAML file, or preset:NAME.", metavar="FILE"),
+    ] = "preset:hand-guiding",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port of the page.")] = 8080,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address to listen on; one that others can reach makes looking need the token, "
+            "too.",
+            metavar="ADDRESS",
+        ),
+    ] = "127.0.0.1",
+    recordings: Annotated[
+        Path, typer.Option(help="Folder of recordings and reports; made when needed.")
+    ] = Path("ur-admittance-recordings"),
+    open_: Annotated[
+        bool, typer.Option("--open", help="Open the page in this machine's browser.")
+    ] = False,
+    real_time: Annotated[
+        bool,
+        typer.Option("--real-time", help="The simulated arm keeps the clock's time, and is late."),
+    ] = False,
+) -> None:
+    """Push an arm, see what it feels, and tune it, in the browser.
+
+    Attaches to the controller that runs; where none does, starts a simulated UR5e that you drag
+    with the mouse. Prints the page's address: who has it may change things, everybody else on this
+    machine may only look. The page is a process of its own, which the control loop does not notice.
+    Ctrl-C closes the page, and ends a simulated arm that was started here; an arm that `run`
+    controls goes on.
+    """
+    import asyncio
+    import logging
+
+    from ur_admittance.cockpit.doors import Doors
+    from ur_admittance.cockpit.start import cockpit as serve
+    from ur_admittance.cockpit.start import running
+
+    scheme, _, arm = robot.partition(":")
+    if scheme != "sim":
+        raise ConfigError(
+            f"--robot: the cockpit starts simulated arms only, got {robot!r:.100}; start a real "
+            "one with 'ur-admittance run' in another terminal, then 'ur-admittance cockpit'"
+        )
+    doors = Doors(host, port)
+    found = running()
+    if attach is None and found:
+        if len(found) > 1:
+            raise ConfigError(f"--attach: several robots run, name one of {', '.join(found)}")
+        attach = found[0]
+    logging.basicConfig(format="%(asctime)s  %(message)s", datefmt="%H:%M:%S")
+
+    def ready(name: str) -> None:
+        typer.echo(f"{name}: open {doors.address}")
+        typer.echo("who has this address may move and change things; Ctrl-C ends it")
+        if open_:
+            import webbrowser
+
+            webbrowser.open(doors.address)
+
+    if attach is None:
+        typer.echo(f"starting a simulated {arm or 'ur5e'} ...")
+    asyncio.run(
+        serve(
+            doors,
+            folder=recordings,
+            attach=attach,
+            arm=arm or "ur5e",
+            config=config,
+            real_time=real_time,
+            ready=ready,
+        )
+    )

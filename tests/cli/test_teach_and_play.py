@@ -1,0 +1,68 @@
+"""`ur-admittance teach` and `play`: led once, played again, in real processes."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+from tests.cli.support import PUSHED, attached, invoke, until
+from ur_admittance.blackboard import Blackboard
+from ur_admittance.teaching import Path
+from ur_admittance.telemetry.recording import read
+
+STILL = {"times": [0.0, 1.0], "poses": [[0.4, 0.1, 0.4, 1, 0, 0, 0]] * 2}
+
+
+@pytest.mark.slow
+def test_a_path_taught_beside_a_run_is_played_slower_there_and_back_within_2_mm(
+    start, tmp_path
+) -> None:
+    run = start(*PUSHED, "--json")
+    reader = attached(run)
+    first = reader.index
+    file, recorded = tmp_path / "path.json", tmp_path / "played.mcap"
+
+    def end() -> None:  # after a push, forth or back
+        until(lambda: reader.index > first + 1200)
+        reader.stop("taught")
+
+    ending = threading.Thread(target=end)
+    ending.start()
+    taught = invoke("teach", file)  # until the run is over
+    ending.join()
+    assert taught.exit_code == 0, taught.output
+    path = Path.load(file)
+    assert path.metres > 0.1
+
+    options = ("--speed", "0.6", "--there-and-back", "--pace", "0", "--json", "--record", recorded)
+    played = invoke("play", file, *options)
+    assert played.exit_code == 0, played.output
+    tool = read(recorded).records["X_WP"][:, :3, 3]
+    way = np.array([path.at(t)[0][:3, 3] for t in np.linspace(0.0, path.seconds, 1000)])
+    begun = int(np.argmax(np.linalg.norm(tool - way[0], axis=1) < 0.001))
+    assert cKDTree(way).query(tool[begun:])[0].max() < 0.002
+    assert cKDTree(tool[begun:]).query(way)[0].max() < 0.002
+    assert np.linalg.norm(tool[-1] - way[0]) < 0.002
+
+
+def test_what_cannot_be_played_or_taught_is_refused_and_nothing_moves(tmp_path, runtime) -> None:
+    file = tmp_path / "path.json"
+    for words in (("play", file), ("teach", tmp_path / "no" / "path.json")):
+        assert invoke(*words).exit_code == 2
+    file.write_text(json.dumps({"kind": "ur-admittance path", **STILL}))
+    for words, why in (
+        (("teach", file), "--force"),
+        (("play", file, "--robot", "rtde://192.0.2.1"), "simulated arms only"),
+        (("play", file, "--speed", "9"), "0.05 to 4"),
+    ):
+        refused = invoke(*words)
+        assert refused.exit_code == 2 and why in refused.output
+    refused = invoke("teach", tmp_path / "new.json")
+    assert refused.exit_code == 1 and "no controller runs" in refused.output
+    assert not (tmp_path / "new.json").exists()
+    with pytest.raises(Exception, match="no controller"):
+        Blackboard.attach(None)

@@ -1,0 +1,1 @@
+"""Tests of `ur_admittance.cockpit`."""
