@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,6 +50,21 @@ def test_inactive_it_publishes_nothing_and_active_it_gives_way(stage: Stage):
     stage.commands.clear()
     stage.graph.after(0.5)
     assert not stage.commands
+
+
+def test_it_answers_while_it_looks_at_the_arm_before_an_activation(stage: Stage):
+    """The guard is the last to be looked at, and here it takes its time."""
+    children = Path(f"/proc/{stage.node.pid}/task/{stage.node.pid}/children").read_text().split()
+    (guard,) = [p for p in children if "guard_process" in Path(f"/proc/{p}/cmdline").read_text()]
+    os.kill(int(guard), signal.SIGSTOP)
+    try:
+        activation = stage.begin_change("activate")
+        stage.graph.until(lambda: stage.graph.node.count_publishers(COMMANDS))
+        assert stage.state == "inactive" and not activation.done()
+    finally:
+        os.kill(int(guard), signal.SIGCONT)
+    stage.graph.until(activation.done)
+    assert activation.result().success and stage.state == "active"
 
 
 def test_leaving_while_it_moves_brakes_first(active: Stage):
@@ -168,6 +186,11 @@ def test_one_change_may_show_in_other_parameters(active: Stage):
 def test_what_cannot_be_set_is_refused_with_the_reason(stage: Stage, name, value, words):
     (result,) = stage.set({name: value})
     assert not result.successful and words in result.reason
+
+
+def test_read_only_parameters_may_be_set_to_what_they_are(stage: Stage):
+    results = stage.set({"control_rate": float(RATE), "output.mode": "velocity"})
+    assert all(result.successful for result in results), results
 
 
 def test_descriptors_come_from_the_schema(stage: Stage):

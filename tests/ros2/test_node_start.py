@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def staged(graph: Graph):
 
 
 def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reason(staged):
-    stage = staged("--inactive")
+    stage = staged("--inactive", "--json")
     stage.until_said("nothing on /robot_description yet")
     assert stage.state == "unconfigured"
     stage.behave(description=URDF[: len(URDF) // 2])
@@ -65,6 +66,7 @@ def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reaso
     assert stage.state == "unconfigured"
     stage.behave(description=URDF)
     stage.graph.until(lambda: stage.change("configure"))
+    first = len(stage.commands)
     stage.activate()
     stage.behave(force=[0, 0, 30, 0, 0, 0])
     stage.graph.until(lambda: stage.speed > 0.1)
@@ -72,6 +74,10 @@ def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reaso
     assert stage.node.wait(PATIENCE) == 0
     stage.until_mute()
     assert stage.speed == 0.0
+    assert stage.node.stdout is not None
+    summary = json.loads(stage.node.stdout.read())  # of both times that it was active
+    rest = len(stage.commands) - first
+    assert summary["ticks"] > rest and summary["ticks"] <= first + rest
 
 
 def test_it_says_what_is_missing_on_the_other_side(graph: Graph, staged):

@@ -30,6 +30,7 @@ _PATIENCE = 5.0  # s, for everything to arrive when connecting
 _MATCHING = 2.0  # s for the other side to find our publisher
 _LEASE = 20.0  # s for which DDS believes that a killed process lives
 _TROUBLE = 0.1  # s between two looks at who else is on the graph
+_MEANWHILE = 0.04  # s between two calls of what is done meanwhile
 _SILENT = 5.0  # periods without a joint state, after which the loop ticks without one
 
 
@@ -51,6 +52,7 @@ class Ros2Robot(Robot):
         told: called with every velocity before it is sent, rad/s (6,).
         helpers: full names of nodes that may publish commands beside this one: its own guard.
         resolve: makes the real name of a topic, where names are remapped.
+        meanwhile: called now and then by a `look` that takes its time.
     """
 
     def __init__(
@@ -100,7 +102,8 @@ class Ros2Robot(Robot):
         self.helpers: set[str] = set()
         self.told: Callable[[np.ndarray], None] | None = None
         self.strange = ""
-        self._next_look = 0.0
+        self.meanwhile: Callable[[], None] | None = None
+        self._next_look = self._next_meanwhile = 0.0
 
     # --- the protocol ---
 
@@ -297,7 +300,10 @@ class Ros2Robot(Robot):
         deadline = time.monotonic() + seconds
         self._take()
         while (left := deadline - time.monotonic()) > 0.0:
-            self._bell.wait(left)
+            if self.meanwhile is not None and time.monotonic() >= self._next_meanwhile:
+                self._next_meanwhile = time.monotonic() + _MEANWHILE
+                self.meanwhile()
+            self._bell.wait(min(left, _MEANWHILE))
             self._take()
         return self._state
 
