@@ -324,8 +324,20 @@ def test_it_tells_what_it_does(active: Stage):
     errors = active.graph.hear(Twist, "/admittance_pose_error")
     wishes = active.graph.hear(Twist, f"{NODE}/cartesian_velocity_command")
     told = active.graph.hear(DiagnosticArray, "/diagnostics", 10)
+    all_of_it = active.graph.hear(DiagnosticArray, f"{NODE}/status")
     active.behave(force=[0, 0, 20, 0, 0, 0])
     active.graph.until(lambda: any(t.linear.z < -0.02 for t in twists) and errors and wishes)
+
+    def status() -> dict[str, dict[str, str]]:
+        parts = all_of_it[-1].status if all_of_it else []
+        return {part.name: {pair.key: pair.value for pair in part.values} for part in parts}
+
+    # 20 N less 1.5 N of deadband.
+    active.graph.until(lambda: status().get("wrench at the probe", {}).get("z [N]") == "18.5")
+    assert float(status()["gains in force"]["mass x [kg]"]) == 4.0
+    assert float(status()["limits"]["speed [m/s]"]) == Config().max_linear_velocity
+    assert float(status()["contact"]["stiffness [N/m]"]) == 0.0
+    assert all_of_it[-1].header.stamp.sec > 0
 
     def values() -> dict[str, str]:
         return {pair.key: pair.value for pair in told[-1].status[0].values} if told else {}

@@ -106,6 +106,11 @@ class Arming:
         if travel:
             self.approach = Approach(controller, travel)
             node.get_logger().warning(travel.words)
+        if rate := robot.slow_states:
+            node.get_logger().warning(
+                f"joint states come {rate:.0f} times a second, control_rate is {robot.rate:g} Hz: "
+                f"in between they are predicted by their velocities, for up to {1e3 / rate:.0f} ms"
+            )
         robot.keep_frame()
         if node.board is not None:
             node.board.tighten_only = not self._allowed.loosening

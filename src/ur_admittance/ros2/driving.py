@@ -104,7 +104,8 @@ class Driving:
     def _after_command(self, state: State, out: np.record) -> None:
         node = self._node
         node.arming.step()
-        node.monitor(state, out)
+        if node.controller is not None:
+            node.monitor(node.controller)
         node.upkeep()
 
     def _look(self) -> None:
@@ -137,8 +138,8 @@ class Driving:
             return
         if node.board is not None:
             node.board.take_params(controller.params)
-        dt = state.joint_time - self._before
-        self._cycle, self._before = state.cycle, state.joint_time
+        dt = state.began - self._before
+        self._cycle, self._before = state.cycle, state.began
         if controller.mode == "inactive":
             controller.update(
                 state.q, state.wrench, dt, now - state.wrench_time, now - state.joint_time

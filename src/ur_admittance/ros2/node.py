@@ -108,7 +108,7 @@ class AdmittanceNode(ManagedNode):
         self._transforms = Transforms(self._io, self.real, self.get_logger())
         listened = (topics.ROBOT_DESCRIPTION, topics.JOINT_STATES, wrench)
         self._hearing = Hearing(self, *map(self.real, listened))
-        self.monitor = Monitor(self, config.control_rate)
+        self.monitor = Monitor(self, config)
         self.allowed = allowed or Allowed()
         self.arming = Arming(self, self._io, self._transforms, self._description, self.allowed)
         self.upkeep = Upkeep(self, self._io, self._transforms, self.monitor)

@@ -113,6 +113,7 @@ def _set_equilibrium(node: AdmittanceNode) -> str:
     robot, _ = node.configured("set_equilibrium")
     if missing := robot.missing():
         raise RobotError(f"set_equilibrium: {missing}")
+    node.upkeep.planned.end("the equilibrium was set")
     position = node.arming.set_equilibrium()
     where = ", ".join(f"{1e3 * x:.1f}" for x in position)
     return f"the equilibrium is where the tool is now, at {where} mm, until this node ends"
