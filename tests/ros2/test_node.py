@@ -179,6 +179,7 @@ def test_one_change_may_show_in_other_parameters(active: Stage):
         ("control_rate", 100.0, "cannot change while the node lives"),
         ("output.mode", "position", "cannot change while the node lives"),
         ("admittance.masss", [1.0] * 6, "did you mean admittance.mass?"),
+        ("use_sim_time", True, "use_sim_time: must be false"),
         ("admittance.mass", [1.0, 2.0], "six numbers"),
         ("admittance.mass", [1.0, 2.0, 3.0, 4.0, 5.0, float("nan")], "six numbers"),
     ],

@@ -153,6 +153,7 @@ def test_parameters_can_be_frozen(graph: Graph, staged):
         ("equilibrium: half.yaml\n", (), "half.yaml"),
         ("", ("--ros-args", "-p", "admittance.masss:=3.0"), "did you mean admittance.mass"),
         ("", ("--model", "ur6"), "neither an arm"),
+        ("", ("--ros-args", "-p", "use_sim_time:=true"), "use_sim_time: must be false: ages of"),
         ("tip: probe\n", ("--model", "ur5e"), "'probe' is unknown to the tables of ur5e"),
     ],
 )

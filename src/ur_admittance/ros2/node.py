@@ -22,7 +22,7 @@ from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
-from ur_admittance.errors import AdmittanceError, ModelError, RobotError
+from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import pack
 from ur_admittance.realtime import RealTime, prepare, restore
@@ -36,7 +36,13 @@ from ur_admittance.ros2.arming import Arming
 from ur_admittance.ros2.driving import Driving
 from ur_admittance.ros2.managed import ManagedNode
 from ur_admittance.ros2.monitor import Monitor
-from ur_admittance.ros2.parameters import COMPENSATED, Parameters, given_to
+from ur_admittance.ros2.parameters import (
+    COMPENSATED,
+    NO_SIM_TIME,
+    SIM_TIME,
+    Parameters,
+    given_to,
+)
 from ur_admittance.ros2.upkeep import Upkeep
 
 
@@ -79,6 +85,9 @@ class AdmittanceNode(ManagedNode):
             allowed: what those on the graph may do to it; default: the least.
         """
         super().__init__(topics.NODE)
+        if self.get_parameter(SIM_TIME).value:
+            self.destroy_node()
+            raise ConfigError(NO_SIM_TIME)
         self.robot: Ros2Robot | None = None
         self.controller: Controller | None = None
         self.board: Blackboard | None = None
