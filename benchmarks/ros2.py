@@ -126,7 +126,7 @@ def measure(ask: Asked, tell: Tell) -> dict[str, Any]:
             taken = answered(way, priority, SLICE, folder, partial(tell, row, SLICE))
             slices.setdefault(row, []).append(taken)
         for priority, clock in product(priorities, ask.clocks):
-            row = _named(NODE if clock == "joint_states" else f"{NODE}, timer", priority)
+            row = _named(NODE if clock == "joint_states" else "the same, by a timer", priority)
             long = ask.seconds if priority == priorities[0] else min(ask.seconds, 10.0)
             told = partial(tell, row, long)
             results["node"][row] = admittance(clock, priority, long, folder, told)
