@@ -80,7 +80,8 @@ class JointPath:
         self._pieces = [
             _piece(
                 self._times[k + 1] - self._times[k],
-                *(None if p is None else p[k : k + 2] for p in (points, rates, turns)),
+                points[k : k + 2],
+                *(None if p is None else p[k : k + 2] for p in (rates, turns)),
             )
             for k in range(len(points) - 1)
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def staged(graph: Graph):
     """Makes a stage that ends with the test."""
     made: list[Stage] = []
 
-    def make(*arguments: str, **more: str) -> Stage:
+    def make(*arguments: str, **more: Any) -> Stage:
         made.append(Stage(graph, *arguments, **more))
         return made[-1]
 

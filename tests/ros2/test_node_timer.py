@@ -43,10 +43,11 @@ def test_a_timer_ticks_at_its_rate_with_fast_states_and_with_slow_ones(graph: Gr
 def pushed(stage: Stage) -> None:
     """The arm gives way, and a command comes each period."""
     stage.activate()
-    before, began = stage.tool, len(stage.graph.clock.trace())
+    clock = stage.graph.simulate_time()
+    before, began = stage.tool, len(clock.trace())
     stage.behave(force=[0, 0, 10, 0, 0, 0])
     stage.graph.until(lambda: stage.tool[2] < before[2] - 0.02)
-    times = stage.graph.clock.trace()[began:, 2]
+    times = clock.trace()[began:, 2]
     assert len(times) > 5 and np.allclose(np.diff(times), 1.0 / RATE)
     stage.behave(force=[0] * 6)
     assert stage.change("deactivate")

@@ -6,7 +6,7 @@ listens to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,7 @@ class Monitor:
 
     def __init__(self, node: Any, config: Config) -> None:
         self._node, self._twist, self._status = node, Twist(), Status(_HARDWARE)
-        self._outlets = [
+        self._outlets: list[tuple[Any, Callable[[Controller], Any]]] = [
             (node.create_publisher(Twist, topic, wire.MONITOR), partial(self._twist_of, field))
             for topic, field in _FIELDS.items()
         ]
