@@ -1,9 +1,10 @@
 """The ROS 2 edge measured over DDS, two processes at 500 Hz: ways to take messages, and the node.
 
-    python -m benchmarks.ros2 [--seconds 60] [--quick]
+    python -m benchmarks.ros2 [--seconds 60] [--quick] [--node] [--clock joint_states|timer]
 
 An arm in one process sends a wrench and a joint state, and waits for the command. First a node that
-only answers takes them in several ways, then the admittance node does. It needs rclpy: the user's
+only answers takes them in several ways, then the admittance node does: paced by the joint states,
+and by a timer of its own, with joint states at 1000 Hz. It needs rclpy: the user's
 own ROS 2, or `pip install "ur-admittance[ros2]"`. Leaves with 1 if a message to or from the
 admittance node was lost; without a real-time priority it may well be, where the machine is busy.
 """
@@ -22,7 +23,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich import box
@@ -51,23 +52,36 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="of the node's run")
     parser.add_argument("--quick", action="store_true", help="a few seconds each, fewer rows")
     parser.add_argument("--json", type=Path, default=BUILD / "ros2.json", metavar="PATH")
+    parser.add_argument("--node", action="store_true", help="the admittance node alone")
+    parser.add_argument("--clock", choices=("both", "joint_states", "timer"), default="both")
     options = parser.parse_args()
     try:
         from ur_admittance.robots.ros2 import wire  # noqa: F401
     except RobotError as error:
         print(error, file=sys.stderr)
         return 2
-    results = with_progress(2.0 if options.quick else options.seconds, options.quick)
+    clocks = ("joint_states", "timer") if options.clock == "both" else (options.clock,)
+    ask = Asked(2.0 if options.quick else options.seconds, options.quick, options.node, clocks)
+    results = with_progress(ask)
     console = Console(highlight=False)
     show(results, console)
     options.json.parent.mkdir(exist_ok=True)
     options.json.write_text(json.dumps(results, indent=2) + "\n")
     console.print(f"written to {options.json}")
-    node = next(iter(results["node"].values()))  # with FIFO, if that is permitted
-    return int(node["lost in"] + node["lost out"] > 0)
+    best = list(results["node"].values())[: len(clocks)]  # with FIFO, if that is permitted
+    return int(any(node["lost in"] + node["lost out"] > 0 for node in best))
 
 
-def with_progress(seconds: float, quick: bool) -> dict[str, Any]:
+class Asked(NamedTuple):
+    """What to measure."""
+
+    seconds: float  # of each run of the node
+    quick: bool
+    node_alone: bool
+    clocks: tuple[str, ...]
+
+
+def with_progress(ask: Asked) -> dict[str, Any]:
     """`measure` behind a bar, which is drawn a few times a second at most."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[time]}"))
     console = Console(stderr=True)
@@ -79,23 +93,23 @@ def with_progress(seconds: float, quick: bool) -> dict[str, Any]:
             progress.update(task, description=what, completed=done, total=total, time=words)
             progress.refresh()
 
-        return measure(seconds, quick, tell)
+        return measure(ask, tell)
 
 
-def measure(seconds: float, quick: bool, tell: Tell) -> dict[str, Any]:
+def measure(ask: Asked, tell: Tell) -> dict[str, Any]:
     """All rows, on a ROS domain of their own. Returns plain values; times in s."""
     from benchmarks.ros2_processes import RATE, WAYS
     from benchmarks.ros2_rows import admittance, answered, as_one
 
     refused = prepare(RealTime(PRIORITY, lock_memory=False, awake=False))
     restore()
-    priorities = (0,) if refused else (PRIORITY,) if quick else (PRIORITY, 0)
-    rounds = 1 if quick else ROUNDS
+    priorities = (0,) if refused else (PRIORITY,) if ask.quick else (PRIORITY, 0)
+    rounds = 0 if ask.node_alone else 1 if ask.quick else ROUNDS
     machine, before = loop_bench.machine(), _stolen()
     results: dict[str, Any] = {
         "machine": machine,
         "rate": RATE,
-        "seconds": {"ways": rounds * SLICE, NODE: seconds},
+        "seconds": {"ways": rounds * SLICE, NODE: ask.seconds},
         "notes": [f"rows with FIFO left out: {line}" for line in refused],
         "messages": messages(),
         "node": {},
@@ -111,10 +125,11 @@ def measure(seconds: float, quick: bool, tell: Tell) -> dict[str, Any]:
             row = _named(way, priority)
             taken = answered(way, priority, SLICE, folder, partial(tell, row, SLICE))
             slices.setdefault(row, []).append(taken)
-        for priority in priorities:
-            row = _named(NODE, priority)
-            long = seconds if priority == priorities[0] else min(seconds, 10.0)
-            results["node"][row] = admittance(priority, long, folder, partial(tell, row, long))
+        for priority, clock in product(priorities, ask.clocks):
+            row = _named(NODE if clock == "joint_states" else "the same, by a timer", priority)
+            long = ask.seconds if priority == priorities[0] else min(ask.seconds, 10.0)
+            told = partial(tell, row, long)
+            results["node"][row] = admittance(clock, priority, long, folder, told)
     results["ways"] = {row: as_one(taken) for row, taken in slices.items()}
     stolen, passed = _stolen() - before
     machine["stolen"] = float(stolen / passed)
@@ -194,6 +209,10 @@ def show(results: dict[str, Any], console: Console) -> None:
         counts = (row["ticks"], row["late"], row["missed"], len(row["stops"]))
         lost = f"{row['lost in']}/{row['lost out']}"
         table.add_row(name, *map(_us, row["reaction"].values()), *map(str, counts), lost)
+    console.print(table)
+    table = _table("Time between two ticks, off the period by, us", heads[:4])
+    for name, row in results["node"].items():
+        table.add_row(name, *map(_us, row["lateness"].values()))
     console.print(table)
     for name, row in results["node"].items():
         begin, end = row["megabytes"]

@@ -1,6 +1,6 @@
 """The processes of `benchmarks.ros2`: an arm that sends states, and a node that only answers them.
 
-python -m benchmarks.ros2_processes arm FILE [tagged]
+python -m benchmarks.ros2_processes arm FILE RATE [tagged]
 python -m benchmarks.ros2_processes answer WAY PRIORITY
 """
 
@@ -28,6 +28,7 @@ from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.readers import JointReader, WrenchReader
 
 RATE = 500.0  # Hz
+STATES = {"joint_states": RATE, "timer": 2.0 * RATE}  # Hz, by what paces the node
 PROCESSES = "benchmarks.ros2_processes"  # this module
 WAYS = ("SingleThreadedExecutor", "EventsExecutor", "wait set, messages", "wait set, bytes")
 """How messages can be taken: by an executor of rclpy, or by a wait set of one's own; then as
@@ -51,7 +52,8 @@ _DEEP = QoSProfile(depth=1000)  # so that what is not there was lost, and not re
 class Arm:
     """Sends a wrench and a joint state at each deadline, does what it is told, and keeps time."""
 
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Any, rate: float) -> None:
+        self._rate = rate
         self.rows: list[list[float]] = []
         self._states = node.create_publisher(JointState, topics.JOINT_STATES, 10)
         self._wrenches = node.create_publisher(WrenchStamped, topics.WRIST_FT, 10)
@@ -72,12 +74,12 @@ class Arm:
                 number of the command. Else a command answers all states before it.
         """
         self._tagged = tagged
-        deadlines = Deadlines(1.0 / RATE)
+        deadlines = Deadlines(1.0 / self._rate)
         while not ended:
             due = deadlines.wait()
             self._send(due)
             self.rows[-1][2:] = self._commands.count, self._commands.lost, deadlines.missed
-            while self._open and (left := due + 0.95 / RATE - time.monotonic()) > 0.0:
+            while self._open and (left := due + 0.95 / self._rate - time.monotonic()) > 0.0:
                 self._bell.wait(left)
                 self._obey()
             if time.monotonic() - self._heard > _SILENT:
@@ -86,7 +88,7 @@ class Arm:
 
     def _send(self, now: float) -> None:
         number = len(self.rows)
-        self._q += self._qd / RATE
+        self._q += self._qd / self._rate
         self._state.position = self._q.tolist()
         self._state.velocity = self._qd.tolist()
         if self._tagged:
@@ -116,7 +118,7 @@ class Arm:
                 row[1] = now - row[0]
 
 
-def arm(file: str, tagged: bool) -> None:
+def arm(file: str, rate: float, tagged: bool) -> None:
     """Be the arm until SIGTERM, then write all rows to a file."""
     ended: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
@@ -124,7 +126,7 @@ def arm(file: str, tagged: bool) -> None:
         with wire.urgent(ARM_PRIORITY):
             node = rclpy.create_node("benchmark_arm", start_parameter_services=False)
         prepare(RealTime(ARM_PRIORITY, lock_memory=False, awake=False))
-        made = Arm(node)
+        made = Arm(node, rate)
         made.run(tagged, ended)
     np.save(file, np.array(made.rows))
 
@@ -190,6 +192,6 @@ def _taker(way: str, node: Any, q: Any, qd: Any, force: Any, reply: Any) -> Call
 if __name__ == "__main__":
     role, *arguments = sys.argv[1:]
     if role == "arm":
-        arm(arguments[0], tagged="tagged" in arguments)
+        arm(arguments[0], float(arguments[1]), tagged="tagged" in arguments)
     else:
         answer(arguments[0], int(arguments[1]))

@@ -20,7 +20,7 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from benchmarks import witness
-from benchmarks.ros2_processes import ARM_PRIORITY, PROCESSES, RATE, ROW
+from benchmarks.ros2_processes import ARM_PRIORITY, PROCESSES, RATE, ROW, STATES
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros2 import topics, wire
@@ -43,7 +43,7 @@ def answered(way: str, priority: int, seconds: float, folder: Path, tell: Tell) 
     tell(0.0)
     with (
         _running(folder, "-m", PROCESSES, "answer", way, str(priority)) as node,
-        _running(folder, "-m", PROCESSES, "arm", str(folder / _ROWS), "tagged") as arm,
+        _running(folder, "-m", PROCESSES, "arm", str(folder / _ROWS), str(RATE), "tagged") as arm,
     ):
         _wait_for_commands(arm, node, folder)
         window = Window(node.pid)
@@ -63,14 +63,19 @@ def as_one(slices: list[dict[str, Any]]) -> dict[str, Any]:
     return {**counts, "trip": quantiles(trips), "cpu": cpu}
 
 
-def admittance(priority: int, seconds: float, folder: Path, tell: Tell) -> dict[str, Any]:
-    """The arm, and `ur-admittance run --robot ros2`; after a stop it is asked to go on."""
+def admittance(
+    clock: str, priority: int, seconds: float, folder: Path, tell: Tell
+) -> dict[str, Any]:
+    """The arm, and `ur-admittance run --robot ros2`; after a stop it is asked to go on.
+
+    By its joint states at 500 Hz, or by a timer with joint states at 1000 Hz.
+    """
     tell(0.0)
     above = max(ARM_PRIORITY, priority) + 1 if priority else 0
-    (config := folder / "config.yaml").write_text(_CONFIG)
+    (config := folder / "config.yaml").write_text(f"{_CONFIG}clock: {clock}\n")
     real_time = ("--priority", str(priority), "--awake" if priority else "--no-awake")
     with (
-        _running(folder, "-m", PROCESSES, "arm", str(folder / _ROWS)) as arm,
+        _running(folder, "-m", PROCESSES, "arm", str(folder / _ROWS), str(STATES[clock])) as arm,
         _running(folder, *_NODE, str(config), *real_time) as node,
     ):
         _wait_for_commands(arm, node, folder)
@@ -146,6 +151,7 @@ class Attendant:
             "missed": _grown(timing["missed"]),
             "reaction": quantiles(timing["reaction"][new]),
             "tick": quantiles(timing["tick"]),
+            "lateness": quantiles(np.abs(np.diff(timing["arrived"]) - 1.0 / RATE)),
             "stops": self.stops,
             "lost in": self.lost,
         }

@@ -28,7 +28,7 @@ ROOMS = (
     ("packing",),
     ("controller",),
     ("rollout",),
-    ("approach",),
+    ("approach", "trajectory"),
     ("teaching",),
     ("realtime_memory", "run_summary"),
     ("realtime",),

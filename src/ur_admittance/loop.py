@@ -197,7 +197,7 @@ class _Loop:
             begun()
             state = self._good_state()
         controller.activate(state.q)
-        self.before = self.started = state.joint_time
+        self.before = self.started = state.began
         self.ticked = self.robot.clock()
         self.cycle = state.cycle
 
@@ -227,8 +227,8 @@ class _Loop:
         self.ticked = now
         if robot.stopped_by:
             controller.stop(robot.stopped_by)
-        dt = state.joint_time - self.before or self.period  # an old state: the robot is silent
-        self.before = state.joint_time
+        dt = state.began - self.before or self.period  # an old state: the robot is silent
+        self.before = state.began
         if board is not None:
             board.take_params(controller.params)
         controller.observe(state.qd, state.speed_scaling)
@@ -242,7 +242,7 @@ class _Loop:
         if dt > self.late_after:
             self._late()
         skipped = state.cycle - self.cycle - 1
-        first = max(state.first_time, state.joint_time - skipped * self.period)
+        first = max(state.first_time, state.began - skipped * self.period)
         if skipped >= 0 and now - first > self.overdue:
             self._overrun()
         else:
@@ -251,7 +251,7 @@ class _Loop:
             self._missed(skipped)
         self.cycle = state.cycle
         arrived, took, reacted, _, _ = self.timing
-        arrived[0], took[0], reacted[0] = state.joint_time, ticked, reaction
+        arrived[0], took[0], reacted[0] = state.began, ticked, reaction
         if board is not None:
             board.publish(controller.outputs)
         self.durations.append((dt, ticked, reaction, self.status[0]))

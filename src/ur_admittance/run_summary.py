@@ -27,6 +27,11 @@ class Histogram:
         self.counts += np.bincount(np.minimum(bins, self.BINS), minlength=self.BINS + 1)
         self.most = max(self.most, float(seconds.max(initial=0.0)))
 
+    def follow(self, later: Histogram) -> None:
+        """Count those of another, too."""
+        self.counts += later.counts
+        self.most = max(self.most, later.most)
+
     def quantile(self, share: float) -> float:
         """The duration that so much of all do not exceed, s, to 6 %."""
         total = self.counts.sum()
@@ -83,6 +88,20 @@ class Summary:
     def faulted(self) -> bool:
         """Whether the run ended in a stop that nobody asked for."""
         return self.mode == "stopped"
+
+    def follow(self, later: Summary) -> None:
+        """Take in a run that followed: counts and durations add up, the end is the later one's."""
+        ticks = max(1, self.ticks + later.ticks)
+        shares = {name: share * self.ticks / ticks for name, share in self.held.items()}
+        for name, share in later.held.items():
+            shares[name] = shares.get(name, 0.0) + share * later.ticks / ticks
+        self.held = dict(sorted(shares.items(), key=lambda item: -item[1]))
+        for name in ("ticks", "late", "overruns", "missed", "seconds"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        for name in ("mode", "words", "asked", "request", "too_late"):
+            setattr(self, name, getattr(later, name))
+        for name in ("period", "tick", "reaction"):
+            getattr(self, name).follow(getattr(later, name))
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values: times in s, quantiles of what took time."""

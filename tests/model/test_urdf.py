@@ -46,6 +46,13 @@ def test_a_probe_is_written_only_where_there_is_a_tool() -> None:
     assert '<link name="probe" />' in RobotModel.ur("ur5e", X_EP=transform([0, 0, 1])).to_urdf()
 
 
+def test_elements_with_a_prefix_that_was_never_declared_are_somebody_elses() -> None:
+    strange = "<drake:proximity><drake:mu value='0.5'/></drake:proximity></link>"
+    told = RobotModel.from_urdf(broken("</link>", strange, 3), base="base_link", tip="tool0")
+    plain = RobotModel.from_urdf(URDF, base="base_link", tip="tool0")
+    assert np.array_equal(told.X_chain, plain.X_chain) and told.joint_names == plain.joint_names
+
+
 def test_names_that_meet_are_kept_apart() -> None:
     """The last link may be the tip, and a link may be called probe already."""
     model = RobotModel.from_urdf(URDF, tip="wrist_3_link", X_EP=transform([0, 0, 1]))

@@ -51,6 +51,16 @@ def compile_once() -> None:
     Controller(RobotModel.ur("ur5e"), Config())
 
 
+class Heard(list):
+    """Messages of one topic.
+
+    Attributes:
+        sent: how many the sender of the last one had sent by then, those that were lost included.
+    """
+
+    sent = 0
+
+
 class Graph:
     """One ROS domain on this machine.
 
@@ -93,7 +103,7 @@ class Graph:
         self._ear: Any = rclpy.create_node(
             "ear", context=self._context, start_parameter_services=False, enable_rosout=False
         )
-        self._heard: list[tuple[Any, list[Any]]] = []
+        self._heard: list[tuple[Any, Heard]] = []
         self.log = self.hear(Log, "/rosout", LATCHED_LOG)
 
     def simulate_time(self) -> Clock:
@@ -136,9 +146,9 @@ class Graph:
         """Whether nobody drives the clock: while the test waits, its time passes then."""
         self._arm_is_dead, self._seen = dead, wall()
 
-    def hear(self, kind: Any, topic: str, qos: Any = SENSOR) -> list[Any]:
+    def hear(self, kind: Any, topic: str, qos: Any = SENSOR) -> Heard:
         """A list that grows by the messages of a topic."""
-        heard: list[Any] = []
+        heard = Heard()
         subscription = self._ear.create_subscription(kind, topic, heard.append, qos)
         self._heard.append((subscription, heard))
         return heard
@@ -193,6 +203,7 @@ class Graph:
             take, kind = subscription.handle.take_message, subscription.msg_type
             while (taken := take(kind, False)) is not None:
                 heard.append(taken[0])
+                heard.sent = taken[1]["publication_sequence_number"]
                 if kind is Log and STOPPED in taken[0].msg:
                     self.stops.append(taken[0])
 

@@ -54,6 +54,7 @@ class Stage:
         *arguments: str,
         config: str = CONFIG,
         allowed: Sequence[str] = ("--remote-reset", "--allow-loosening", "--allow-travel"),
+        arm_rate: float = RATE,
     ) -> None:
         self.graph, self._clock, self._config = graph, graph.simulate_time(), Config.loads(config)
         file = graph.folder / "config.yaml"
@@ -61,6 +62,7 @@ class Stage:
         self.states = graph.hear(JointState, "/joint_states", 100)
         self.commands = graph.hear(Float64MultiArray, COMMANDS, 100)
         self.log = graph.log
+        self._arm_rate = arm_rate
         self.stub = self._stub()
         start = ("run", "--robot", "ros2", "--config", str(file), *allowed)
         self.node = graph.start(*start, *arguments)
@@ -192,7 +194,7 @@ class Stage:
 
     def _stub(self) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "tests.ros2.clock", str(self._clock.path), "arm"]
-        command += ["tests.ros2.stub_arm", str(RATE)]
+        command += ["tests.ros2.stub_arm", str(self._arm_rate)]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)
 

@@ -40,6 +40,7 @@ class Behaviour:
     order: list[int] = field(default_factory=lambda: list(range(6)))  # of the names
     extra: bool = False  # a joint more, in front
     missing: int = 0  # names left out at the end
+    every: int = 1  # cycle has a joint state
     velocities: bool = True  # joint states have them
     nan_joints: int = 0  # so many messages with NaN
     nan_wrench: int = 0
@@ -68,7 +69,7 @@ def main(rate: float) -> None:
     )
     os.set_blocking(sys.stdin.fileno(), False)
     behaviour, q, qd, told = Behaviour(), MODEL.home.copy(), np.zeros(6), 0.0
-    due, rest = time.monotonic(), ""
+    due, rest, cycle = time.monotonic(), "", 0
     while (news := _told()) is not None:
         due += 1.0 / rate
         time.sleep(max(0.0, due - time.monotonic()))
@@ -96,7 +97,8 @@ def main(rate: float) -> None:
         broadcast(behaviour.transforms)
         if behaviour.gripper:
             joints.publish(JointState(name=["finger_joint"], position=[0.1]))
-        if behaviour.joints:
+        cycle += 1
+        if behaviour.joints and cycle % behaviour.every == 0:
             joints.publish(_joints(behaviour, q, moves))
         for _ in lines:
             print("so it is", flush=True)

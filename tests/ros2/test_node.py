@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,6 +50,21 @@ def test_inactive_it_publishes_nothing_and_active_it_gives_way(stage: Stage):
     stage.commands.clear()
     stage.graph.after(0.5)
     assert not stage.commands
+
+
+def test_it_answers_while_it_looks_at_the_arm_before_an_activation(stage: Stage):
+    """The guard is the last to be looked at, and here it takes its time."""
+    children = Path(f"/proc/{stage.node.pid}/task/{stage.node.pid}/children").read_text().split()
+    (guard,) = [p for p in children if "guard_process" in Path(f"/proc/{p}/cmdline").read_text()]
+    os.kill(int(guard), signal.SIGSTOP)
+    try:
+        activation = stage.begin_change("activate")
+        stage.graph.until(lambda: stage.graph.node.count_publishers(COMMANDS))
+        assert stage.state == "inactive" and not activation.done()
+    finally:
+        os.kill(int(guard), signal.SIGCONT)
+    stage.graph.until(activation.done)
+    assert activation.result().success and stage.state == "active"
 
 
 def test_leaving_while_it_moves_brakes_first(active: Stage):
@@ -161,6 +179,7 @@ def test_one_change_may_show_in_other_parameters(active: Stage):
         ("control_rate", 100.0, "cannot change while the node lives"),
         ("output.mode", "position", "cannot change while the node lives"),
         ("admittance.masss", [1.0] * 6, "did you mean admittance.mass?"),
+        ("use_sim_time", True, "use_sim_time: must be false"),
         ("admittance.mass", [1.0, 2.0], "six numbers"),
         ("admittance.mass", [1.0, 2.0, 3.0, 4.0, 5.0, float("nan")], "six numbers"),
     ],
@@ -168,6 +187,11 @@ def test_one_change_may_show_in_other_parameters(active: Stage):
 def test_what_cannot_be_set_is_refused_with_the_reason(stage: Stage, name, value, words):
     (result,) = stage.set({name: value})
     assert not result.successful and words in result.reason
+
+
+def test_read_only_parameters_may_be_set_to_what_they_are(stage: Stage):
+    results = stage.set({"control_rate": float(RATE), "output.mode": "velocity"})
+    assert all(result.successful for result in results), results
 
 
 def test_descriptors_come_from_the_schema(stage: Stage):
@@ -301,8 +325,20 @@ def test_it_tells_what_it_does(active: Stage):
     errors = active.graph.hear(Twist, "/admittance_pose_error")
     wishes = active.graph.hear(Twist, f"{NODE}/cartesian_velocity_command")
     told = active.graph.hear(DiagnosticArray, "/diagnostics", 10)
+    all_of_it = active.graph.hear(DiagnosticArray, f"{NODE}/status")
     active.behave(force=[0, 0, 20, 0, 0, 0])
     active.graph.until(lambda: any(t.linear.z < -0.02 for t in twists) and errors and wishes)
+
+    def status() -> dict[str, dict[str, str]]:
+        parts = all_of_it[-1].status if all_of_it else []
+        return {part.name: {pair.key: pair.value for pair in part.values} for part in parts}
+
+    # 20 N less 1.5 N of deadband.
+    active.graph.until(lambda: status().get("wrench at the probe", {}).get("z [N]") == "18.5")
+    assert float(status()["gains in force"]["mass x [kg]"]) == 4.0
+    assert float(status()["limits"]["speed [m/s]"]) == Config().max_linear_velocity
+    assert float(status()["contact"]["stiffness [N/m]"]) == 0.0
+    assert all_of_it[-1].header.stamp.sec > 0
 
     def values() -> dict[str, str]:
         return {pair.key: pair.value for pair in told[-1].status[0].values} if told else {}

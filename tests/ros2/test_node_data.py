@@ -1,4 +1,4 @@
-"""What the admittance node makes of joint states and wrenches, good and bad: over DDS."""
+"""What the admittance node makes of joint states, wrenches and plans, good and bad: over DDS."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from tests.ros2.stage import NODE, Stage
 from tests.ros2.stub_arm import MODEL
@@ -19,6 +20,9 @@ from tests.ros2.stub_arm import MODEL
 pytestmark = pytest.mark.slow
 
 MANY = 10_000  # messages
+TOPIC = f"{NODE}/joint_trajectory"
+TURN, SECONDS = 0.4, 3  # rad, about the base; s
+GOAL = MODEL.fk(MODEL.home + TURN * np.eye(6)[0])[:3, 3]
 
 
 def recover(stage: Stage) -> None:
@@ -121,3 +125,52 @@ def test_two_that_send_on_one_topic_are_one_too_many(stage: Stage, topic: str):
     stage.graph.until(lambda: stage.said(said), send_seldom)
     stage.graph.node.destroy_publisher(rival)
     recover(stage)
+
+
+# --- a planned motion ---
+
+
+def trajectory(turn: float = TURN, *, seconds: int = SECONDS) -> JointTrajectory:
+    """From where the arm is, joints in an order of its own."""
+    order = [3, 1, 0, 2, 5, 4]
+    q = MODEL.home + turn * np.eye(6)[0]
+    point = JointTrajectoryPoint(positions=q[order].tolist(), velocities=[0.0] * 6)
+    point.time_from_start.sec = seconds
+    names = [MODEL.joint_names[k] for k in order]
+    return JointTrajectory(joint_names=names, points=[point])
+
+
+def off_the_arc(stage: Stage) -> float:
+    """How far the tool is off the circle that it is to move on, m."""
+    home, tool = MODEL.fk(MODEL.home)[:3, 3], stage.tool
+    around = np.linalg.norm(tool[:2]) - np.linalg.norm(home[:2])
+    return float(np.hypot(around, tool[2] - home[2]))
+
+
+def test_a_plan_is_pushed_aside_and_rejoined_and_one_that_is_held_ends_with_the_reason(
+    active: Stage,
+):
+    stiffness = {"admittance.stiffness": [300.0] * 3 + [20.0] * 3}
+    assert active.set(stiffness)[0].successful
+    active.graph.after(1.5)  # gains are ramped
+    publisher = active.graph.publisher(JointTrajectory, TOPIC)
+    active.graph.known_to(NODE)
+    publisher.publish(trajectory(1.0, seconds=0))
+    active.until_said("it begins 1.000 rad from where shoulder_pan_joint is")
+    publisher.publish(trajectory())
+    active.until_said(f"{TOPIC}: following 1 points, 3.0 s")
+    active.graph.until(lambda: np.linalg.norm(active.tool - GOAL) < 0.25)
+    assert off_the_arc(active) < 2e-3
+    active.behave(force=[0, 0, 15, 0, 0, 0])
+    active.graph.until(lambda: off_the_arc(active) > 0.03)
+    active.behave(force=[0] * 6)
+    active.until_said(f"{TOPIC}: reached")
+    assert np.linalg.norm(active.tool - GOAL) < 5e-3 and active.state == "active"
+
+    active.log.clear()
+    active.behave(force=[0, 0, 40, 0, 0, 0])
+    active.graph.until(lambda: off_the_arc(active) > 0.11)
+    publisher.publish(trajectory(TURN - 0.3))
+    active.until_said(f"{TOPIC}: ended: it was held back: after 5 s the tool is still ")
+    active.behave(force=[0] * 6)
+    assert active.set({"admittance.stiffness": [0.0] * 6})[0].successful

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +31,7 @@ def staged(graph: Graph):
     """Makes a stage that ends with the test."""
     made: list[Stage] = []
 
-    def make(*arguments: str, **more: str) -> Stage:
+    def make(*arguments: str, **more: Any) -> Stage:
         made.append(Stage(graph, *arguments, **more))
         return made[-1]
 
@@ -40,7 +42,7 @@ def staged(graph: Graph):
 
 
 def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reason(staged):
-    stage = staged("--inactive")
+    stage = staged("--inactive", "--json")
     stage.until_said("nothing on /robot_description yet")
     assert stage.state == "unconfigured"
     stage.behave(description=URDF[: len(URDF) // 2])
@@ -65,6 +67,7 @@ def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reaso
     assert stage.state == "unconfigured"
     stage.behave(description=URDF)
     stage.graph.until(lambda: stage.change("configure"))
+    first = len(stage.commands)
     stage.activate()
     stage.behave(force=[0, 0, 30, 0, 0, 0])
     stage.graph.until(lambda: stage.speed > 0.1)
@@ -72,6 +75,10 @@ def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reaso
     assert stage.node.wait(PATIENCE) == 0
     stage.until_mute()
     assert stage.speed == 0.0
+    assert stage.node.stdout is not None
+    summary = json.loads(stage.node.stdout.read())  # of both times that it was active
+    rest = len(stage.commands) - first
+    assert summary["ticks"] > rest and summary["ticks"] <= first + rest
 
 
 def test_it_says_what_is_missing_on_the_other_side(graph: Graph, staged):
@@ -147,6 +154,7 @@ def test_parameters_can_be_frozen(graph: Graph, staged):
         ("equilibrium: half.yaml\n", (), "half.yaml"),
         ("", ("--ros-args", "-p", "admittance.masss:=3.0"), "did you mean admittance.mass"),
         ("", ("--model", "ur6"), "neither an arm"),
+        ("", ("--ros-args", "-p", "use_sim_time:=true"), "use_sim_time: must be false: ages of"),
         ("tip: probe\n", ("--model", "ur5e"), "'probe' is unknown to the tables of ur5e"),
     ],
 )

@@ -17,6 +17,7 @@ pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 pytest.importorskip("mujoco")
 
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist
 
 from tests.ros2 import oracle
 from tests.ros2.graph import Graph
@@ -35,13 +36,19 @@ def test_every_state_at_500_hz_is_answered_and_nothing_is_lost(graph: Graph):
     told = graph.hear(DiagnosticArray, "/diagnostics", 10)
     sim = graph.start("sim-ros2", "--push", "0", "8", "0", "--json")
     node = graph.start(
-        "run", "--robot", "ros2", "--config", f"preset:{PRESET}", "--json", "--no-guard"
+        *("run", "--robot", "ros2", "--config", f"preset:{PRESET}", "--json", "--no-guard"),
+        *("--ros-args", "-p", f"monitor_rate:={RATE}"),
     )
+    twists = graph.hear(Twist, "/admittance_cartesian_velocity")
+    errors = graph.hear(Twist, "/admittance_pose_error")
     board = attached(graph)
-    before, begun = board.index, clock.now()
+    graph.until(lambda: twists and errors)
+    told_of, before, begun = (twists.sent, errors.sent), board.index, clock.now()
     graph.after(SECONDS)
     answered, passed = board.index - before, clock.now() - begun
     assert answered == pytest.approx(passed * RATE, abs=2)
+    for heard, first in zip((twists, errors), told_of, strict=True):  # one of each a tick
+        assert heard.sent - first == pytest.approx(answered, abs=50)  # some are on their way
     assert change(graph, "deactivate")
     told_before, ticks = len(told), board.index
     graph.until(lambda: len(told) > told_before)

@@ -20,6 +20,7 @@ from ur_admittance.chain.links import (
     VelocityForward,
 )
 from ur_admittance.chain.manager import ControllerManager
+from ur_admittance.chain.planned import TrajectoryPlayer
 from ur_admittance.chain.player import PosePlayer, Waypoint
 from ur_admittance.chain.report import Failure
 
@@ -35,6 +36,7 @@ __all__ = [
     "PosePlayer",
     "PositionForward",
     "ScaledTrajectory",
+    "TrajectoryPlayer",
     "VelocityForward",
     "Waypoint",
     "positions",

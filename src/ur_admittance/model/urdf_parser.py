@@ -17,6 +17,8 @@ import numpy as np
 from ur_admittance.errors import ModelError
 from ur_admittance.validate import pose, suggest
 
+_UNDECLARED = "NS_ERR_UNDEFINED_NAMESPACE"  # the kind of error, as lxml calls it
+
 # Where a URDF has numbers that matter here, and how many.
 _NUMBERS = {
     "joint/origin": {"xyz": 3, "rpy": 3},
@@ -102,10 +104,13 @@ def _root(source: str | os.PathLike) -> Any:
         data = source.encode("utf-8", "replace")
     else:
         data = read_file(source, "URDF", "a .urdf file")
-    try:
-        root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
-    except etree.XMLSyntaxError as error:
-        raise ModelError(f"URDF: this is no XML: {error.msg}") from error
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+    root = etree.fromstring(data, parser)
+    # A prefix that was never declared (`drake:`) belongs to somebody else; all else is broken.
+    strange = [entry for entry in parser.error_log if entry.type_name != _UNDECLARED]
+    if root is None or strange:
+        words = f"{strange[0].message}, line {strange[0].line}, column {strange[0].column}"
+        raise ModelError(f"URDF: this is no XML: {words}")
     if root.getroottree().docinfo.doctype:
         raise ModelError("URDF: it begins with a DOCTYPE, which no URDF needs; remove it")
     if root.tag != "robot":

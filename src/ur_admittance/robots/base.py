@@ -42,6 +42,7 @@ class State:
         speed_scaling: 0 to 1, how much of a commanded speed the robot makes (the pendant's slider).
         first_time: when the first of them arrived, if the robot knows; else they are taken to have
             come one period apart.
+        tick_time: when the cycle began, where that is not the arrival of the joint state.
     """
 
     __slots__ = (
@@ -51,6 +52,7 @@ class State:
         "q",
         "qd",
         "speed_scaling",
+        "tick_time",
         "wrench",
         "wrench_time",
     )
@@ -64,6 +66,12 @@ class State:
         self.cycle = -1
         self.speed_scaling = 1.0
         self.first_time = -math.inf
+        self.tick_time = -math.inf
+
+    @property
+    def began(self) -> float:
+        """When the cycle of this state began, s on the robot's `clock()`."""
+        return max(self.joint_time, self.tick_time)
 
 
 class Robot(ABC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,24 +66,35 @@ class Arming:
             self.guard.close()
             self.guard = None
 
-    def obstacles(self) -> list[str]:
+    def obstacles(self, meanwhile: Callable[[], None] | None = None) -> list[str]:
         """What stands against moving the arm now. With nothing, the command topic is claimed, and
         the guard watches.
+
+        Args:
+            meanwhile: called now and then, as long as that takes.
         """
         node = self._node
         robot, _ = node.configured("activate")
+        config, robot.meanwhile = node.parameters.config, meanwhile
+        try:
+            reasons = self._obstacles(robot, config)
+        finally:
+            robot.meanwhile = None
+        if not reasons and node.parameters.config != config:
+            reasons = ["parameters were changed while the arm was looked at; ask again"]
+        if reasons:
+            self.rest()
+        return reasons
+
+    def _obstacles(self, robot: Ros2Robot, config: Config) -> list[str]:
         self._transforms.look()
-        config = node.parameters.config
         found = self._transforms.problem() or self.driver.problem()
         found = found or self._identity.problem(robot, config)
         if found:
             return [found]
         reasons = preflight.obstacles(robot, config)
         reasons = reasons or self._outside_problem(robot, config) or self._travel_problem()
-        reasons = reasons or self._guard_problem(robot)
-        if reasons:
-            self.rest()
-        return reasons
+        return reasons or self._guard_problem(robot)
 
     def begin(self) -> Controller:
         """A controller with all that was changed meanwhile, for the loop to activate."""
@@ -94,6 +106,11 @@ class Arming:
         if travel:
             self.approach = Approach(controller, travel)
             node.get_logger().warning(travel.words)
+        if rate := robot.slow_states:
+            node.get_logger().warning(
+                f"joint states come {rate:.0f} times a second, control_rate is {robot.rate:g} Hz: "
+                f"in between they are predicted by their velocities, for up to {1e3 / rate:.0f} ms"
+            )
         robot.keep_frame()
         if node.board is not None:
             node.board.tighten_only = not self._allowed.loosening

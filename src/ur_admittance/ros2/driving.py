@@ -40,6 +40,7 @@ class Driving:
             if node.robot is not None:
                 node.robot.look(0.0)
             node.spin(0.05)
+            self._look()
             node.listen_well()
             node.upkeep.diagnose_every(1.0)
 
@@ -50,13 +51,15 @@ class Driving:
         node = self._node
         summary, end, next_try = loop.Summary(), math.inf, 0.0
         while not asked and node.state in STATES and time.monotonic() < end:
+            self._look()
             node.close_left()
             if node.state == "active" and not node.stopped:
                 if seconds is not None:
                     end = min(end, time.monotonic() + seconds)
                 left = end - time.monotonic()
-                summary = self._drive(None if end == math.inf else left)
-                asked += [0] * summary.asked
+                driven = self._drive(None if end == math.inf else left)
+                asked += [0] * driven.asked
+                summary.follow(driven)
             elif state == "active" and not node.stopped and time.monotonic() > next_try:
                 next_try = time.monotonic() + _RETRY
                 node.attempt(node.trigger_configure)
@@ -101,8 +104,19 @@ class Driving:
     def _after_command(self, state: State, out: np.record) -> None:
         node = self._node
         node.arming.step()
-        node.monitor(state, out)
+        if node.controller is not None:
+            node.monitor(node.controller)
         node.upkeep()
+
+    def _look(self) -> None:
+        """Look at the arm for those who have asked to be active, or for a reset."""
+        node = self._node
+        if node.looked is not None:
+            found = node.look_around()
+            looked, node.looked = node.looked, None
+            looked.set_result(found)
+            while node.waiting and node.looked is None:  # what was found is true now
+                node.spin(0.05)
 
     def _idle(self) -> None:
         """One joint state, or a while, of being there. The tick runs, for taring and diagnostics,
@@ -124,8 +138,8 @@ class Driving:
             return
         if node.board is not None:
             node.board.take_params(controller.params)
-        dt = state.joint_time - self._before
-        self._cycle, self._before = state.cycle, state.joint_time
+        dt = state.began - self._before
+        self._cycle, self._before = state.cycle, state.began
         if controller.mode == "inactive":
             controller.update(
                 state.q, state.wrench, dt, now - state.wrench_time, now - state.joint_time

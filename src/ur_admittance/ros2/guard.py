@@ -81,7 +81,7 @@ class Guard:
         words = self._answer(robot) if self._tell(f"watch {robot.listeners()}") else []
         if "watching" not in words:
             found = f"is not heard on {self._topic}" if "alone" in words else "did not start"
-        elif not self._seen():
+        elif not self._seen(robot):
             found = f"is not seen on {self._topic}"
         if found:
             self.rest(robot)
@@ -118,13 +118,13 @@ class Guard:
             self._process.kill()
             self._process.wait()
 
-    def _seen(self) -> bool:
+    def _seen(self, robot: Ros2Robot) -> bool:
         """Whether its publisher is known here: only then can it be told from a stranger."""
         deadline = time.monotonic() + _FOUND
         while self.name not in wire.others_on(self._node, self._topic):
             if time.monotonic() > deadline:
                 return False
-            time.sleep(_LOOK)
+            robot.look(_LOOK)
         return True
 
     def _tell(self, word: str) -> bool:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.task import Future
 
@@ -21,7 +22,7 @@ from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
-from ur_admittance.errors import AdmittanceError, ModelError, RobotError
+from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import pack
 from ur_admittance.realtime import RealTime, prepare, restore
@@ -35,10 +36,14 @@ from ur_admittance.ros2.arming import Arming
 from ur_admittance.ros2.driving import Driving
 from ur_admittance.ros2.managed import ManagedNode
 from ur_admittance.ros2.monitor import Monitor
-from ur_admittance.ros2.parameters import COMPENSATED, Parameters, given_to
+from ur_admittance.ros2.parameters import (
+    COMPENSATED,
+    NO_SIM_TIME,
+    SIM_TIME,
+    Parameters,
+    given_to,
+)
 from ur_admittance.ros2.upkeep import Upkeep
-
-_RETRY = 1.0  # s between two attempts to come up
 
 
 class AdmittanceNode(ManagedNode):
@@ -56,6 +61,8 @@ class AdmittanceNode(ManagedNode):
         stopped: why the arm was stopped, in words, while it waits for reset; else "".
         refused: why it did not come up at the last attempt.
         at_rest: done when the arm has come to rest, for who waits to leave the active state.
+        looked: done when all has been looked at that may stand against moving the arm, for who
+            waits to activate or reset; its result is what was found.
         arming: what happens before the arm moves.
         allowed: what those on the graph may do.
     """
@@ -78,6 +85,9 @@ class AdmittanceNode(ManagedNode):
             allowed: what those on the graph may do to it; default: the least.
         """
         super().__init__(topics.NODE)
+        if self.get_parameter(SIM_TIME).value:
+            self.destroy_node()
+            raise ConfigError(NO_SIM_TIME)
         self.robot: Ros2Robot | None = None
         self.controller: Controller | None = None
         self.board: Blackboard | None = None
@@ -93,6 +103,7 @@ class AdmittanceNode(ManagedNode):
         self._arm: RobotModel | None = None
         self._left: list[Ros2Robot] = []
         self.at_rest: Future | None = None
+        self.looked: Future | None = None
         self._trying = False
         # What the loop takes itself belongs to no executor, hence to a node of its own.
         self._io = wire.rclpy.create_node(
@@ -106,7 +117,7 @@ class AdmittanceNode(ManagedNode):
         self._transforms = Transforms(self._io, self.real, self.get_logger())
         listened = (topics.ROBOT_DESCRIPTION, topics.JOINT_STATES, wrench)
         self._hearing = Hearing(self, *map(self.real, listened))
-        self.monitor = Monitor(self, config.control_rate)
+        self.monitor = Monitor(self, config)
         self.allowed = allowed or Allowed()
         self.arming = Arming(self, self._io, self._transforms, self._description, self.allowed)
         self.upkeep = Upkeep(self, self._io, self._transforms, self.monitor)
@@ -139,6 +150,8 @@ class AdmittanceNode(ManagedNode):
 
     def set_parameters_atomically(self, parameter_list: list) -> Any:
         wanted = self.parameters.without_repetitions(parameter_list)
+        if parameter_list and not wanted:
+            return SetParametersResult(successful=True)
         return self.parameters.refusal(wanted) or super().set_parameters_atomically(wanted)
 
     def leave(self) -> Future | None:
@@ -147,6 +160,18 @@ class AdmittanceNode(ManagedNode):
         self.controller.deactivate()
         self.at_rest = Future()
         return self.at_rest
+
+    def enter(self) -> Future | None:
+        if self.state != "inactive" or self.stopped or self.robot is None:
+            return None
+        return self.look()
+
+    def look(self) -> Future:
+        """Ask for a look at what stands against moving the arm: the loop's thread takes it as soon
+        as it has served this request, and serves others meanwhile.
+        """
+        self.looked = self.looked or Future()
+        return self.looked
 
     # --- what the process calls ---
 
@@ -193,7 +218,7 @@ class AdmittanceNode(ManagedNode):
             tell: see `loop.run`.
 
         Returns:
-            The summary of the last time that the loop ran.
+            The summary of all times that the loop ran; how it ended is that of the last.
 
         Raises:
             RobotError: something stands against going active, and nothing has moved.
@@ -246,11 +271,7 @@ class AdmittanceNode(ManagedNode):
     # --- life cycle ---
 
     def _answer_to(self, do: Callable[[], list[str]]) -> TransitionCallbackReturn:
-        try:
-            reasons = do()
-        except Exception as error:  # rclpy would say nothing
-            known = isinstance(error, AdmittanceError)
-            reasons = [str(error) if known else f"{type(error).__name__}: {error}"]
+        reasons = _reasons(do)
         if reasons and not (self._trying and reasons == self.refused):
             self.get_logger().warning(f"not yet: {'; '.join(reasons)}")
         self.refused = reasons
@@ -261,8 +282,10 @@ class AdmittanceNode(ManagedNode):
         """A transition, if it leads on from here; what stands against it is told once."""
         if self.state == {"trigger_configure": "unconfigured"}.get(transition.__name__, "inactive"):
             self._trying = True
+            if transition.__name__ == "trigger_activate":
+                self.found = self.look_around()
             transition()
-            self._trying = False
+            self._trying, self.found = False, None
 
     def _configure(self) -> list[str]:
         config = self.parameters.config
@@ -298,10 +321,18 @@ class AdmittanceNode(ManagedNode):
     def _activate(self) -> list[str]:
         if self.stopped:
             return [f"the arm was stopped: {self.stopped}; {self.how_to_go_on}"]
-        found = self.arming.obstacles()
+        found = self.arming.obstacles() if self.found is None else self.found
         if not found:
             self.begin()
         return found
+
+    def look_around(self) -> list[str]:
+        """What stands against moving the arm now. Takes a third of a second, at least, in which
+        requests are served.
+        """
+        if self.looping or self.robot is None:
+            return []
+        return _reasons(lambda: self.arming.obstacles(lambda: self.spin(0.0)))
 
     def begin(self) -> None:
         """Nothing stands against moving the arm: let the loop do so."""
@@ -336,3 +367,12 @@ class AdmittanceNode(ManagedNode):
         if change.warning:
             self.get_logger().warning(f"{', '.join(change.values)}: {change.warning}")
         return self.board.config()
+
+
+def _reasons(do: Callable[[], list[str]]) -> list[str]:
+    """What `do` returns; an error is a reason, too, of which rclpy would say nothing."""
+    try:
+        return do()
+    except Exception as error:
+        known = isinstance(error, AdmittanceError)
+        return [str(error) if known else f"{type(error).__name__}: {error}"]

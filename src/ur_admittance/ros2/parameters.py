@@ -25,6 +25,12 @@ from ur_admittance.config import Config, Field
 from ur_admittance.errors import AdmittanceError, ConfigError
 
 NONE = "none"
+SIM_TIME = "use_sim_time"
+NO_SIM_TIME = (
+    f"{SIM_TIME}: must be false: ages of samples, timeouts and the law's time step go by this "
+    "machine's own clock, on which a simulator slower than real time would be a stalled robot; let "
+    "the simulator run in real time and publish /joint_states as an arm does"
+)
 _FIELDS = {field.name: field for field in Config.fields()}
 _KINDS = {
     "number": (ParameterType.PARAMETER_DOUBLE, ParameterType.PARAMETER_DOUBLE_ARRAY),
@@ -42,7 +48,7 @@ def given_to(node: Any) -> dict[str, Any]:
     The node must have been made with `automatically_declare_parameters_from_overrides`; they are
     undeclared again, so that they can be declared properly.
     """
-    own = ("use_sim_time", "start_type_description_service", "qos_overrides")
+    own = (SIM_TIME, "start_type_description_service", "qos_overrides")
     given = {}
     for name, parameter in node.get_parameters_by_prefix("").items():
         if not name.startswith(own):
@@ -147,6 +153,8 @@ class Parameters:
         for parameter in parameters:
             if parameter.name not in _FIELDS and not self._node.has_parameter(parameter.name):
                 reasons.append(_unknown(parameter.name))
+            elif parameter.name == SIM_TIME and parameter.value:
+                reasons.append(NO_SIM_TIME)
             elif self._why.get(parameter.name):
                 reasons.append(f"{parameter.name}: {self._why[parameter.name]}")
         if not reasons:

@@ -10,10 +10,10 @@ from ur_admittance import preflight
 from ur_admittance.config import Config
 from ur_admittance.packing import pack
 from ur_admittance.robots.ros2 import topics
+from ur_admittance.robots.ros2.pacing import FEWEST
 from ur_admittance.robots.ros2.robot import Ros2Robot
 
 WINDOW, CYCLES = 0.3, 10  # s and number of joint states that are looked at, at least
-_RATE = 0.1  # share by which the rate of the joint states may differ from control_rate
 _FIRST = 1.0  # s for the first message
 
 
@@ -36,9 +36,10 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
         robot.look(0.02)
     if missing := robot.missing():
         return [missing]
-    q, cycle, begun = state.q.copy(), state.cycle, state.joint_time
+    q, heard, begun = state.q.copy(), robot.heard, state.joint_time
     robot.rivals()
-    state = robot.look(max(WINDOW, CYCLES / robot.rate))
+    slowest = robot.rate * (FEWEST if config.clock == "timer" else 1.0)
+    state = robot.look(max(WINDOW, CYCLES / slowest))
     seconds = max(state.joint_time - begun, 1e-9)
     found = []
     now, safety = time.monotonic(), config.safety
@@ -47,7 +48,7 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
         (joints, now - state.joint_time, safety.joint_timeout),
         (wrench, now - state.wrench_time, safety.wrench_timeout),
     ):
-        if not age <= max(limit, 2.0 / robot.rate):
+        if not age <= max(limit, 2.0 / slowest):
             found.append(f"the last message on {topic} is {age:.3f} s old, at most {limit:g} s")
     if robot.problem:
         found.append(f"a message on {joints} is of no use: {robot.problem}")
@@ -58,7 +59,8 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
     if found:
         return found
     found += [rivals] if (rivals := robot.rivals()) else []
-    found += _rate(robot, (state.cycle - cycle) / seconds, joints)
+    rate = (robot.heard - heard) / seconds
+    found += [pace] if (pace := robot.pace.problem(rate, joints, safety.joint_timeout)) else []
     moves = preflight.motion(robot.model, q, state.q, seconds)
     found += [moves] if moves else []
     params = pack(config, robot.model)
@@ -72,12 +74,3 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
             "make them agree"
         )
     return found
-
-
-def _rate(robot: Ros2Robot, rate: float, topic: str) -> list[str]:
-    if abs(rate - robot.rate) <= _RATE * robot.rate:
-        return []
-    return [
-        f"joint states come on {topic} {rate:.0f} times a second, control_rate is {robot.rate:g} "
-        "Hz; make them agree"
-    ]

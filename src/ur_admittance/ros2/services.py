@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from std_srvs.srv import Trigger
@@ -26,15 +26,18 @@ def offer(node: AdmittanceNode) -> None:
         (topics.RESET, _reset),
         (topics.SET_EQUILIBRIUM, _set_equilibrium),
     ):
-        node.create_service(Trigger, name, _answered(node, do))
+        node.create_service(Trigger, name, _answered(node, do), callback_group=node.patient)
 
 
-def _answered(node: AdmittanceNode, do: Callable[[AdmittanceNode], str]) -> Callable:
+def _answered(
+    node: AdmittanceNode, do: Callable[[AdmittanceNode], str | Awaitable[str]]
+) -> Callable:
     """`do` as a service: what it says is the answer, what it raises the reason of a refusal."""
 
-    def answer(_: Any, response: Any) -> Any:
+    async def answer(_: Any, response: Any) -> Any:
         try:
-            response.message, response.success = do(node), True
+            said = do(node)
+            response.message, response.success = said if isinstance(said, str) else await said, True
         except AdmittanceError as error:
             response.message, response.success = str(error), False
         except Exception as error:  # the run goes on; whoever asked learns of it
@@ -72,7 +75,22 @@ def _stop(node: AdmittanceNode) -> str:
     return "the arm brakes to rest and stays there until reset"
 
 
-def _reset(node: AdmittanceNode) -> str:
+async def _reset(node: AdmittanceNode) -> str:
+    _check_reset(node)
+    node.waiting += 1
+    try:
+        obstacles = await node.look()
+        _check_reset(node)
+        if obstacles:
+            raise RobotError(f"reset: {'; '.join(obstacles)}")
+        node.begin()
+    finally:
+        node.waiting -= 1
+    return "the arm gives way again"
+
+
+def _check_reset(node: AdmittanceNode) -> None:
+    """Raise RobotError unless there is something to reset, and it may be."""
     _, controller = node.configured("reset")
     if node.looping and controller.mode == "stopped":
         raise RobotError(
@@ -85,10 +103,6 @@ def _reset(node: AdmittanceNode) -> str:
         raise RobotError(f"reset: not allowed from the graph; {node.how_to_go_on}")
     if node.state != "active":
         raise RobotError(f"reset: the node is {node.state}; activate it")
-    if obstacles := node.arming.obstacles():
-        raise RobotError(f"reset: {'; '.join(obstacles)}")
-    node.begin()
-    return "the arm gives way again"
 
 
 def _why(controller: Controller) -> str:
@@ -99,6 +113,7 @@ def _set_equilibrium(node: AdmittanceNode) -> str:
     robot, _ = node.configured("set_equilibrium")
     if missing := robot.missing():
         raise RobotError(f"set_equilibrium: {missing}")
+    node.upkeep.planned.end("the equilibrium was set")
     position = node.arming.set_equilibrium()
     where = ", ".join(f"{1e3 * x:.1f}" for x in position)
     return f"the equilibrium is where the tool is now, at {where} mm, until this node ends"

@@ -19,6 +19,7 @@ from ur_admittance.robots.ros2.robot import Ros2Robot
 from ur_admittance.robots.ros2.tf import Transforms
 from ur_admittance.ros2.desired import Desired
 from ur_admittance.ros2.monitor import Monitor
+from ur_admittance.ros2.planned import Planned
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode
@@ -35,6 +36,7 @@ class Upkeep:
     ) -> None:
         self._node, self._transforms, self._monitor = node, transforms, monitor
         self._desired = Desired(io, node.real, node.parameters.config.base_link, self.warn)
+        self.planned = Planned(node, io, self.warn)
         self._ticks, self._diagnosed = 0, 0.0
         self._looping, self._lost = False, 0
         self._told: dict[str, float] = {}
@@ -43,8 +45,12 @@ class Upkeep:
         node = self._node
         robot, controller = node.configured("run")
         self._count(robot)
-        if self._desired.hand_to(controller if node.looping else None):
+        driven = controller if node.looping else None
+        if self._desired.hand_to(driven):
             node.arming.approach = None  # a planner knows where to go
+            self.planned.end("a desired pose or twist came")
+        if self.planned.hand_to(driven):
+            node.arming.approach = None
         self._transforms.look()
         self._ticks += 1
         if robot.strange and node.looping and controller.mode != "stopped":
@@ -79,12 +85,14 @@ class Upkeep:
         status = 0
         if node.controller is not None and node.robot is not None:
             out = node.controller.outputs[0]
-            status = int(out["status"])
+            status, slow = int(out["status"]), node.robot.slow_states
             values |= {
                 "mode": node.controller.mode,
                 "force [N]": f"{np.linalg.norm(out['F_P'][LINEAR]):.2f}",
                 "torque [Nm]": f"{np.linalg.norm(out['F_P'][ANGULAR]):.3f}",
                 "speed [mm/s]": f"{1e3 * np.linalg.norm(out['V_WP_cmd'][LINEAR]):.1f}",
+                "trajectory": self.planned.words,
+                "joint states": f"predicted from {slow:.0f} Hz" if slow else "as they come",
                 "late states": int(out["timing"]["late"]),
                 "missed states": int(out["timing"]["missed"]),
                 "lost messages": self._lost,

@@ -1,11 +1,12 @@
 """An arm on a ROS 2 graph: joint states and wrenches come in as topics, commands go out as one.
 
-The joint states are the clock. Nothing here spins an executor: messages are taken when the loop
-asks for them.
+The joint states are the clock, or a timer is (`pacing.py`). Nothing here spins an executor:
+messages are taken when the loop asks for them.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -23,6 +24,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2.pacing import ByJointStates, ByTimer, paced
 from ur_admittance.robots.ros2.readers import JointReader, WrenchReader
 from ur_admittance.validate import six
 
@@ -31,7 +33,7 @@ _MATCHING = 2.0  # s for the other side to find our publisher
 _ARRIVES = 2.0  # s, for the last command, if a listener is slow or has died
 _LEASE = 20.0  # s for which DDS believes that a killed process lives
 _TROUBLE = 0.1  # s between two looks at who else is on the graph
-_SILENT = 5.0  # periods without a joint state, after which the loop ticks without one
+_MEANWHILE = 0.04  # s between two calls of what is done meanwhile
 
 
 class Ros2Robot(Robot):
@@ -46,12 +48,15 @@ class Ros2Robot(Robot):
 
     Attributes:
         joints, wrenches: where the messages arrive.
+        pace: what the loop waits for.
+        heard: joint states of use so far, those that were lost included.
         problem: why the last joint state was of no use, in words; "" if it was.
         senders: who sent joint states and wrenches of use, by topic, since it was last emptied.
         strange: why a wrench was not believed since `keep_frame`, in words; or "".
         told: called with every velocity before it is sent, rad/s (6,).
         helpers: full names of nodes that may publish commands beside this one: its own guard.
         resolve: makes the real name of a topic, where names are remapped.
+        meanwhile: called now and then by a `look` that takes its time.
     """
 
     def __init__(
@@ -96,12 +101,14 @@ class Ros2Robot(Robot):
         self._publishers: dict[str, Any] = {}
         self._state = State()
         self._q, self._qd = np.full(6, np.nan), np.full(6, np.nan)
-        self._count = 0
+        self._q_before = np.full(6, np.nan)
+        self._count = self.heard = 0
         self.senders: dict[str, set[bytes]] = {topics.JOINT_STATES: set(), wrench: set()}
         self.helpers: set[str] = set()
         self.told: Callable[[np.ndarray], None] | None = None
         self.strange = ""
-        self._next_look = 0.0
+        self.meanwhile: Callable[[], None] | None = None
+        self._next_look = self._next_meanwhile = 0.0
 
     # --- the protocol ---
 
@@ -137,6 +144,7 @@ class Ros2Robot(Robot):
         self.joints = self._inbox(JointState, topics.JOINT_STATES)
         self.wrenches = self._inbox(WrenchStamped, self._wrench_topic)
         self._bell = wire.Bell(self._node, self.joints)
+        self.pace = paced(self.config.clock, self.rate, self._bell, self._take)
         self._numbers, self._point = Float64MultiArray(), JointTrajectoryPoint()
         # Without a stamp it counts from its arrival; controllers refuse one that lies in the past.
         self._trajectory = JointTrajectory(joint_names=list(names), points=[self._point])
@@ -144,11 +152,16 @@ class Ros2Robot(Robot):
 
     def wait(self) -> State:
         self._require("connected", "wait")
-        period, state = 1.0 / self.rate, self._state
-        deadline = max(state.joint_time + _SILENT * period, time.monotonic() + period)
-        while not self._take() and (left := deadline - time.monotonic()) > 0.0:
-            self._bell.wait(left)
+        state = self._state
+        self.pace.wait(state, self.spin)
+        if self.slow_states and math.isfinite(state.joint_time):
+            state.q[:] = self._q + (state.tick_time - state.joint_time) * self._qd
         return state
+
+    @property
+    def slow_states(self) -> float:
+        """How often joint states come, Hz, if they are predicted in between; else 0."""
+        return self.pace.slow if isinstance(self.pace, ByTimer) else 0.0
 
     def send_velocity(self, qd: ArrayLike) -> None:
         """As every robot. How long it lasts is up to the controller on the other side: ROS's
@@ -301,7 +314,10 @@ class Ros2Robot(Robot):
         deadline = time.monotonic() + seconds
         self._take()
         while (left := deadline - time.monotonic()) > 0.0:
-            self._bell.wait(left)
+            if self.meanwhile is not None and time.monotonic() >= self._next_meanwhile:
+                self._next_meanwhile = time.monotonic() + _MEANWHILE
+                self.meanwhile()
+            self._bell.wait(min(left, _MEANWHILE))
             self._take()
         return self._state
 
@@ -312,7 +328,7 @@ class Ros2Robot(Robot):
 
     def missing(self) -> str:
         """What has not come yet, in words; "" if all has."""
-        if self._state.cycle < 0:
+        if not self.heard:
             why = f" ({self.problem})" if self.problem else ""
             return f"no joint states on {self.resolve(topics.JOINT_STATES)}{why}"
         if self._state.wrench_time < 0:
@@ -326,7 +342,8 @@ class Ros2Robot(Robot):
         state, fresh = self._state, False
         for data in self.joints.new():
             if self._joint_reader.read(data, self._q, self._qd):
-                state.first_time = state.first_time if fresh else self.joints.arrived
+                if not fresh and isinstance(self.pace, ByJointStates):
+                    state.first_time = self.joints.arrived
                 self._update_joints()
                 self.senders[topics.JOINT_STATES].add(self.joints.sender)
                 fresh = True
@@ -347,11 +364,13 @@ class Ros2Robot(Robot):
     def _update_joints(self) -> None:
         state, now = self._state, self.joints.arrived
         if np.isnan(self._qd[0]) and now > state.joint_time:  # a source without velocities
-            self._qd[:] = (self._q - state.q) / (now - state.joint_time)
-        state.q[:], state.qd[:] = self._q, self._qd
+            self._qd[:] = (self._q - self._q_before) / (now - state.joint_time)
+        state.q[:], state.qd[:], self._q_before[:] = self._q, self._qd, self._q
         state.joint_time = now
         self._count += 1
-        state.cycle = self._count + self.joints.lost
+        self.heard = self._count + self.joints.lost
+        if isinstance(self.pace, ByJointStates):
+            state.cycle = self.heard
 
     def _publisher(self, mode: str) -> Any:
         publisher = self._publishers.get(mode)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import struct
 import time
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from rclpy.serialization import deserialize_message
 from ur_admittance.config import Config
 from ur_admittance.errors import ModelError
 from ur_admittance.model import RobotModel
+from ur_admittance.model.urdf_parser import parse
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.sensor_frame import SensorFrame
 from ur_admittance.validate import transform
@@ -46,7 +46,7 @@ class Transforms:
         """
         frame = config.ft_frame
         model = wire.model_from(text, config.replace({"ft_frame": config.tip}))
-        if frame == config.tip or frame in _links(text):
+        if frame == config.tip or frame in {body.name for body in parse(text).bodies}:
             return wire.model_from(text, config)
         if self._sensor is None:
             self._listen(frame)
@@ -133,7 +133,3 @@ def entries_of(data: bytes, kind: Any) -> Iterator[tuple[str, str, tuple[float, 
         at += (4 - at) % 8
         yield names[0], names[1], _NUMBERS.unpack_from(data, at)
         at += _NUMBERS.size
-
-
-def _links(text: str) -> set[str | None]:
-    return {link.get("name") for link in ElementTree.fromstring(text).iter("link")}

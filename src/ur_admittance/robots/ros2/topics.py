@@ -18,6 +18,7 @@ NETFT_PROC_PROBE = "/netft/proc_probe"
 ROBOT_DESCRIPTION = "/robot_description"
 DESIRED_POSE = "~/desired_pose"
 DESIRED_TWIST = "~/desired_twist"
+REFERENCE_TRAJECTORY = "~/joint_trajectory"
 TF = "/tf"
 TF_STATIC = "/tf_static"
 
@@ -32,6 +33,7 @@ JOINT_TRAJECTORY = "/scaled_joint_trajectory_controller/joint_trajectory"
 CARTESIAN_VELOCITY = "/admittance_cartesian_velocity"
 POSE_ERROR = "/admittance_pose_error"
 VELOCITY_COMMAND = "~/cartesian_velocity_command"
+STATUS = "~/status"
 DIAGNOSTICS = "/diagnostics"
 
 TARE = "~/tare"
@@ -98,6 +100,13 @@ TOPICS = (
         _SENSOR,
         "twist of the desired pose in base_link axes; it lasts 0.1 s",
     ),
+    Topic(
+        REFERENCE_TRAJECTORY,
+        "trajectory_msgs/JointTrajectory",
+        "in",
+        _COMMAND,
+        "planned motion, followed with give; one without points ends it",
+    ),
     Topic(TF, "tf2_msgs/TFMessage", "in", _MANY, "only for a sensor frame that the URDF lacks"),
     Topic(TF_STATIC, "tf2_msgs/TFMessage", "in", _MANY_LATCHED, "likewise"),
     Topic(
@@ -147,21 +156,28 @@ TOPICS = (
         "geometry_msgs/Twist",
         "out",
         _MONITOR,
-        "twist of the probe that the joints are told to make, base_link axes, 50 Hz",
+        "twist of the probe that the joints are told to make, base_link axes",
     ),
     Topic(
         POSE_ERROR,
         "geometry_msgs/Twist",
         "out",
         _MONITOR,
-        "from the measured to the commanded pose [m, rad], base_link axes, 50 Hz",
+        "from the measured to the commanded pose [m, rad], base_link axes",
     ),
     Topic(
         VELOCITY_COMMAND,
         "geometry_msgs/Twist",
         "out",
         _MONITOR,
-        "twist that the law asks for, before the limits, base_link axes, 50 Hz",
+        "twist that the law asks for, before the limits, base_link axes",
+    ),
+    Topic(
+        STATUS,
+        "diagnostic_msgs/DiagnosticArray",
+        "out",
+        _MONITOR,
+        "stamped: wrench at the probe, pose error, gains in force, limits and contact",
     ),
     Topic(DIAGNOSTICS, "diagnostic_msgs/DiagnosticArray", "out", _COMMAND, "status, 1 Hz"),
 )

@@ -1,0 +1,46 @@
+"""Monitoring comes at the rate that was asked for, for every rate of the loop."""
+
+from __future__ import annotations
+
+import pytest
+
+from ur_admittance import Config, Controller, RobotModel
+
+pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist
+
+from tests.ros2.graph import Graph
+from ur_admittance.ros2.monitor import Monitor
+
+SECONDS = 1
+MODEL = RobotModel.ur("ur5e")
+TIMEOUTS = {"safety.wrench_timeout": 0.05, "safety.joint_timeout": 0.05}
+
+
+def test_each_topic_has_its_rate_whatever_that_of_the_loop(graph: Graph):
+    kinds = {
+        "/admittance_cartesian_velocity": Twist,
+        "/admittance_pose_error": Twist,
+        "/test/cartesian_velocity_command": Twist,
+        "/test/status": DiagnosticArray,
+    }
+    heard = {topic: graph.hear(kind, topic) for topic, kind in kinds.items()}
+    for rate, wanted in ((500, 50), (100, 50), (125, 100), (500, 500), (40, 50)):
+        config = Config().replace({**TIMEOUTS, "control_rate": rate, "monitor_rate": wanted})
+        controller, monitor = Controller(MODEL, config), Monitor(graph.node, config)
+        for messages in heard.values():
+            messages.clear()
+        # The first messages may be lost, until publishers and subscriptions know of each other.
+        graph.until(lambda: all(heard.values()), lambda: monitor(controller))  # noqa: B023
+        before = {topic: messages.sent for topic, messages in heard.items()}
+        ticks, expected = SECONDS * rate, SECONDS * min(rate, wanted)
+        for _ in range(ticks):
+            monitor(controller)
+        graph.until(
+            lambda: all(m.sent - before[t] >= expected - 1 for t, m in heard.items())  # noqa: B023
+        )
+        graph.after(0.05)
+        counted = {messages.sent - before[topic] for topic, messages in heard.items()}
+        assert all(abs(count - expected) <= 1 for count in counted), (rate, wanted, counted)
