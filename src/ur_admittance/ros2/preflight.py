@@ -11,6 +11,7 @@ from ur_admittance.config import Config
 from ur_admittance.packing import pack
 from ur_admittance.robots.ros2 import topics
 from ur_admittance.robots.ros2.robot import Ros2Robot
+from ur_admittance.robots.wrench_rate import WrenchRate
 
 WINDOW, CYCLES = 0.3, 10  # s and number of joint states that are looked at, at least
 _RATE = 0.1  # share by which the rate of the joint states may differ from control_rate
@@ -37,6 +38,7 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
     if missing := robot.missing():
         return [missing]
     q, cycle, begun = state.q.copy(), state.cycle, state.joint_time
+    samples = WrenchRate(state, robot.rate)
     robot.rivals()
     state = robot.look(max(WINDOW, CYCLES / robot.rate))
     seconds = max(state.joint_time - begun, 1e-9)
@@ -59,6 +61,11 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
         return found
     found += [rivals] if (rivals := robot.rivals()) else []
     found += _rate(robot, (state.cycle - cycle) / seconds, joints)
+    samples.add(state)
+    if samples.problem():  # another second, to be sure
+        samples = WrenchRate(state, robot.rate)
+        samples.add(state := robot.look(1.0))
+    found += [f"{wrench}: {slow}"] if (slow := samples.problem()) else []
     moves = preflight.motion(robot.model, q, state.q, seconds)
     found += [moves] if moves else []
     params = pack(config, robot.model)

@@ -94,8 +94,9 @@ class Ros2Robot(Robot):
         self._owned = ExitStack()
         self._publishers: dict[str, Any] = {}
         self._state = State()
+        self._state.wrenches = 0
         self._q, self._qd = np.full(6, np.nan), np.full(6, np.nan)
-        self._count = 0
+        self._count = self._felt = 0
         self.senders: dict[str, set[bytes]] = {topics.JOINT_STATES: set(), wrench: set()}
         self.helpers: set[str] = set()
         self.told: Callable[[np.ndarray], None] | None = None
@@ -338,6 +339,8 @@ class Ros2Robot(Robot):
             if self._sign < 0:
                 np.negative(state.wrench, out=state.wrench)
             state.wrench_time = self.wrenches.arrived
+            self._felt += 1
+            state.wrenches = self._felt + self.wrenches.lost
         return fresh
 
     def _update_joints(self) -> None:
