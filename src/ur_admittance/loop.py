@@ -133,6 +133,7 @@ class _Loop:
         self.state: State | None = None
         self.before, self.started, self.ticked, self.cycle = 0.0, 0.0, 0.0, 0
         self.in_a_row, self.second, self.this_second = 0, 0, 0  # overruns
+        self.real = robot.real_sensor
         self.samples: WrenchRate | None = None
 
     def start(
@@ -153,7 +154,7 @@ class _Loop:
             problem = self.robot.stopped_by or look.problem(
                 controller.model, controller.params, controller.config
             )
-            if not problem and self.robot.real_sensor and samples.problem():
+            if not problem and self.real and samples.problem():
                 samples = WrenchRate(state, self.robot.rate)
                 while not samples.full:  # a second, to be sure
                     samples.add(self.robot.wait())
@@ -172,7 +173,7 @@ class _Loop:
         self.before = self.started = state.joint_time
         self.ticked = self.robot.clock()
         self.cycle = state.cycle
-        if self.robot.real_sensor:
+        if self.real:
             self.samples = WrenchRate(state, self.robot.rate)
 
     def _good_state(self) -> State:

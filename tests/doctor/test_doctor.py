@@ -172,13 +172,25 @@ GOOD = (Endpoint("/sensor", ""),)
 @pytest.mark.parametrize(
     ("place", "state", "words"),
     [
-        (Place("/w", False, GOOD), "ok", "/sensor"),
-        (Place("/w", False, ()), "wrong", "no publisher (ROS_DOMAIN_ID=7)"),
-        (Place("/w", False, (*GOOD, *GOOD)), "wrong", "2 publishers: /sensor, /sensor"),
-        (Place("/w", False, (Endpoint("/a", "best effort"),)), "wrong", "/a: best effort"),
-        (Place("/c", True, ()), "wrong", "no subscriber"),
-        (Place("/c", True, GOOD, ("/teleop",)), "wrong", "/teleop publishes commands there"),
-        (Place("/c", True, (*GOOD, *GOOD)), "ok", "/sensor, /sensor"),
+        (Place("wrench", "/w", False, GOOD), "ok", "/sensor"),
+        (Place("wrench", "/w", False, ()), "wrong", "no publisher on /w (ROS_DOMAIN_ID=7)"),
+        (
+            Place("wrench", "/w", False, (*GOOD, *GOOD)),
+            "wrong",
+            "2 publishers on /w: /sensor, /sensor",
+        ),
+        (
+            Place("wrench", "/w", False, (Endpoint("/a", "best effort"),)),
+            "wrong",
+            "/w, /a: best effort",
+        ),
+        (Place("commands", "/c", True, ()), "wrong", "no subscriber"),
+        (
+            Place("commands", "/c", True, GOOD, ("/teleop",)),
+            "wrong",
+            "/teleop publishes on /c, too",
+        ),
+        (Place("commands", "/c", True, (*GOOD, *GOOD)), "ok", "/sensor, /sensor"),
     ],
 )
 def test_what_is_wrong_on_a_graph_is_named(place: Place, state: str, words: str) -> None:

@@ -63,6 +63,8 @@ class Ros2Run:
                     wrench=self.wrench or topics.WRIST_FT,
                     sign=-1 if self.flip_wrench else 1,
                     allowed=self.allowed,
+                    frozen_by_default=wanted.config is None
+                    or "frozen_samples" not in wanted.config.safety.model_fields_set,
                 )
             if wanted.view:
                 typer.echo(f"{node.get_fully_qualified_name()} is on the graph; Ctrl-C ends it")
@@ -99,9 +101,8 @@ def _for_hardware(config: Config) -> Config:
     when its sender dies, a velocity is not. And with a watch on a sensor that is taken for real.
     """
     from ur_admittance.robots.base import watched
-    from ur_admittance.robots.ros2.robot import Ros2Robot
 
-    config = watched(config, real=Ros2Robot.real_sensor)
+    config = watched(config, real=True)
     given = "mode" in config.output.model_fields_set
     return config if given else config.replace({"output.mode": "position"})
 

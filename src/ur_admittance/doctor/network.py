@@ -45,7 +45,7 @@ def jitter(heard: Heard) -> Finding:
 def graph(places: Sequence[Place], domain: str) -> Iterator[Finding]:
     """Of each topic of a run: whether there is somebody, one alone, and whom we understand."""
     for place in places:
-        what = f"topic {place.topic}"
+        what, topic = place.what, place.topic
         nodes = ", ".join(other.node for other in place.others)
         role = "subscriber" if place.sends else "publisher"
         if not place.others:
@@ -55,28 +55,32 @@ def graph(places: Sequence[Place], domain: str) -> Iterator[Finding]:
                 else "start its driver; is it in the same domain, and on a network that lets "
                 "multicast pass? ros2 topic list"
             )
-            yield Finding(what, WRONG, f"no {role} ({domain})", f"one {role}", mend)
+            yield Finding(what, WRONG, f"no {role} on {topic} ({domain})", f"one {role}", mend)
             continue
         bad = [other for other in place.others if other.mismatch]
         if bad:
             yield Finding(
                 what,
                 WRONG,
-                f"{bad[0].node}: {bad[0].mismatch}",
+                f"{topic}, {bad[0].node}: {bad[0].mismatch}",
                 "type and quality of service that fit (ros2 topic info -v)",
                 "change that node's; see docs/ros2-reference.md for ours",
             )
         elif len(place.others) > 1 and not place.sends:
             yield Finding(
-                what, WRONG, f"{len(place.others)} publishers: {nodes}", "one", "end the others"
+                what,
+                WRONG,
+                f"{len(place.others)} publishers on {topic}: {nodes}",
+                "one",
+                "end the others",
             )
         elif place.rivals:
             yield Finding(
                 what,
                 WRONG,
-                f"{', '.join(place.rivals)} publishes commands there",
+                f"{', '.join(place.rivals)} publishes on {topic}, too",
                 "nobody else",
                 "end it, or deactivate its controller",
             )
         else:
-            yield Finding(what, OK, nodes)
+            yield Finding(what, OK, f"{topic}: {nodes}")

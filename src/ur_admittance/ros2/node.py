@@ -38,6 +38,7 @@ from ur_admittance.ros2.monitor import Monitor
 from ur_admittance.ros2.parameters import COMPENSATED, Parameters, given_to
 from ur_admittance.ros2.upkeep import Upkeep
 
+_FROZEN = "safety.frozen_samples"
 _RETRY = 1.0  # s between two attempts to come up
 
 
@@ -68,6 +69,7 @@ class AdmittanceNode(ManagedNode):
         wrench: str = topics.WRIST_FT,
         sign: int = 1,
         allowed: Allowed | None = None,
+        frozen_by_default: bool = False,
     ) -> None:
         """
         Args:
@@ -76,13 +78,17 @@ class AdmittanceNode(ManagedNode):
             wrench: see `Ros2Robot`.
             sign: see `Ros2Robot`.
             allowed: what those on the graph may do to it; default: the least.
+            frozen_by_default: nobody asked for a watch on frozen samples, so that a simulated arm
+                may do without.
         """
         super().__init__(topics.NODE)
         self.robot: Ros2Robot | None = None
         self.controller: Controller | None = None
         self.board: Blackboard | None = None
         self.looping, self.stopped, self.refused = False, "", [""]
-        config = (config or Config()).replace(given_to(self))
+        given = given_to(self)
+        config = (config or Config()).replace(given)
+        self.frozen_by_default = frozen_by_default and _FROZEN not in given
         self._wrench, self._sign, fixed = wrench, sign, {}
         if wrench == topics.NETFT_PROC_PROBE:
             config = config.replace(COMPENSATED)

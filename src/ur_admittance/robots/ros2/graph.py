@@ -6,13 +6,14 @@ import os
 import time
 from typing import Any
 
-from rclpy.qos import QoSCompatibility, qos_check_compatible
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.place import Endpoint, Place
 
 _DISCOVERY = 3.0  # s, for nodes to find each other
-_NEEDED = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
+_JOINTS, _WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
+_TEXT = "std_msgs/msg/String"
 
 
 def places(wrench: str, mode: str) -> list[Place]:
@@ -33,10 +34,10 @@ def places(wrench: str, mode: str) -> list[Place]:
                 time.sleep(0.05)
             time.sleep(0.2)  # second ones are found a little later
             return [
-                _heard(node, topics.JOINT_STATES, _NEEDED[0], wire.SENSOR),
-                _heard(node, wrench, _NEEDED[1], wire.SENSOR),
-                _heard(node, topics.ROBOT_DESCRIPTION, "std_msgs/msg/String", wire.LATCHED),
-                _told(node, topics.COMMANDS[mode]),
+                _heard(node, "joint states", topics.JOINT_STATES, _JOINTS, wire.SENSOR),
+                _heard(node, "wrench", wrench, _WRENCH, wire.SENSOR),
+                _heard(node, "description", topics.ROBOT_DESCRIPTION, _TEXT, wire.LATCHED),
+                _told(node, "commands", topics.COMMANDS[mode]),
             ]
         finally:
             node.destroy_node()
@@ -50,30 +51,35 @@ def domain() -> str:
     return ", ".join(told) or "ROS_DOMAIN_ID not set, which is 0"
 
 
-def _heard(node: Any, name: str, kind: str, ours: Any) -> Place:
+def _heard(node: Any, what: str, name: str, kind: str, ours: Any) -> Place:
     topic = node.resolve_topic_name(name)
     others = [
         Endpoint(_full(info), _mismatch(info, kind, info.qos_profile, ours))
         for info in node.get_publishers_info_by_topic(topic)
     ]
-    return Place(topic, False, tuple(others))
+    return Place(what, topic, False, tuple(others))
 
 
-def _told(node: Any, name: str) -> Place:
+def _told(node: Any, what: str, name: str) -> Place:
     topic = node.resolve_topic_name(name)
     others = [
         Endpoint(_full(info), _mismatch(info, "", wire.COMMAND, info.qos_profile))
         for info in node.get_subscriptions_info_by_topic(topic)
     ]
     rivals = [_full(info) for info in node.get_publishers_info_by_topic(topic)]
-    return Place(topic, True, tuple(others), tuple(rivals))
+    return Place(what, topic, True, tuple(others), tuple(rivals))
 
 
 def _mismatch(info: Any, kind: str, publisher: Any, subscriber: Any) -> str:
     if kind and info.topic_type != kind:
         return f"it sends {info.topic_type}, {kind} is due"
-    result, reason = qos_check_compatible(publisher, subscriber)
-    return reason.strip().rstrip(";") if result == QoSCompatibility.ERROR else ""
+    best_effort = publisher.reliability == ReliabilityPolicy.BEST_EFFORT
+    if best_effort and subscriber.reliability == ReliabilityPolicy.RELIABLE:
+        return "one side publishes best effort, the other wants it reliable"
+    volatile = publisher.durability == DurabilityPolicy.VOLATILE
+    if volatile and subscriber.durability == DurabilityPolicy.TRANSIENT_LOCAL:
+        return "one side publishes volatile, the other wants what was sent before it came"
+    return ""
 
 
 def _full(info: Any) -> str:

@@ -23,12 +23,14 @@ class Place:
     """A topic that a run needs.
 
     Attributes:
+        what: it carries.
         topic: its name on this graph.
         sends: whether we publish there; else we listen.
         others: who is at the other end.
         rivals: other nodes that publish commands where we would.
     """
 
+    what: str
     topic: str
     sends: bool
     others: tuple[Endpoint, ...]

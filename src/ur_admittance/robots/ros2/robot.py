@@ -214,6 +214,12 @@ class Ros2Robot(Robot):
     def wrench_compensated(self) -> bool:
         return self._wrench_topic == topics.NETFT_PROC_PROBE
 
+    @property
+    def real_sensor(self) -> bool:  # type: ignore[override]
+        """As every robot: whether anybody but the simulated arm sends the wrench."""
+        senders = wire.others_on(self._node, self.wrench_topic)
+        return not senders or any(name != f"/{topics.SIM_ARM}" for name in senders)
+
     # --- what only a graph has ---
 
     def claim(self, mode: str) -> str:
