@@ -1,4 +1,4 @@
-"""What a calibration writes: a configuration with `payload`, to be named after `extends:`."""
+"""What a calibration writes: what a configuration names after `payload:`."""
 
 from __future__ import annotations
 

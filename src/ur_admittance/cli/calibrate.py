@@ -86,7 +86,7 @@ def calibrate(
     second at rest. Ctrl-C, samples that cease and a force that changes by more than 120 N brake it.
 
     What is found goes to a YAML file with its errors and a verdict; name that file in a
-    configuration with 'extends:'. What cannot be relied on is refused, with the reason: then
+    configuration with 'payload:'. What cannot be relied on is refused, with the reason: then
     nothing is written, and it leaves with 1.
     """
     from ur_admittance.calibration import equilibrium, payload, payload_file
@@ -274,7 +274,7 @@ def _show(found: Estimate, out: Path, page: Path | None) -> None:
         f"verdict    {found.verdict}; it needs a deadband of {found.deadband_force:.2f} N and "
         f"{found.deadband_torque:.3f} Nm"
     )
-    typer.echo(f"{out}: written; use it with 'extends: {out}'")
+    typer.echo(f"{out}: written; use it with 'payload: {out}'")
     if page is not None:
         typer.echo(f"{page}: what is left, in pictures")
 

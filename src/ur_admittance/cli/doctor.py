@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import socket
+import platform
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -139,7 +139,7 @@ def _settings(name: str) -> tuple[Config, list[Finding]]:
             words,
             good=not advice.payload_warning(config, date.today()),
             should="calibrated within 90 days",
-            mend="ur-admittance calibrate --robot URL, then 'extends: payload.yaml'",
+            mend="ur-admittance calibrate --robot URL, then 'payload: payload.yaml'",
         )
     )
     return config, findings
@@ -271,7 +271,7 @@ def _without_secrets(finding: Finding, *urls: str) -> Finding:
     from ur_admittance.doctor.masking import masked
 
     hosts = [url.partition("://")[2].partition(":")[0].strip("/") for url in urls]
-    secrets = [(host, "ROBOT") for host in hosts] + [(socket.gethostname(), "HOST")]
+    secrets = [(host, "ROBOT") for host in hosts] + [(platform.node(), "HOST")]
     told = (masked(text, secrets) for text in (finding.value, finding.should, finding.mend))
     value, should, mend = told
     return replace(finding, value=value, should=should, mend=mend)
