@@ -17,7 +17,8 @@ from ur_admittance.blackboard import Blackboard
 from ur_admittance.calibration.payload import estimate
 from ur_admittance.cli.by_hand import led
 from ur_admittance.robots import connect
-from ur_admittance.robots.base import Robot
+from ur_admittance.robots.base import Robot, State
+from ur_admittance.robots.sim import SimRobot
 from ur_admittance.telemetry.scribe import Scribe
 
 UR5E = RobotModel.ur("ur5e")
@@ -86,8 +87,10 @@ def test_enter_takes_a_pose_and_q_ends_it(keys: int, capsys: pytest.CaptureFixtu
 def test_an_arm_that_still_moves_is_told_and_asked_for_again(
     keys: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Restless(type(arm())):  # type: ignore[misc]
-        def wait(self):
+    class Restless(SimRobot):
+        again = False
+
+        def wait(self) -> State:
             state = super().wait()
             if 0 < self.time < 5.0:
                 state.qd[0] = 0.3
@@ -96,11 +99,12 @@ def test_an_arm_that_still_moves_is_told_and_asked_for_again(
                 self.again = True
             return state
 
-        again = False
+    def taken(measured: list) -> None:
+        os.write(keys, b"q\n")
 
     with Restless("ur5e", rate=125.0, realtime=False) as robot:
         os.write(keys, b"\n")
-        measured = led(robot, [], lambda measured: os.write(keys, b"q\n"))
+        measured = led(robot, [], taken)
     assert len(measured) == 1
     assert "hold it still; press Enter again" in capsys.readouterr().err
 

@@ -234,16 +234,13 @@ def _of_rtde(config: Config, wrench: str) -> dict[str, Any]:
 def _controller(arm: Any, url: str, config: Config, file: Path | None) -> Iterator[Finding]:
     """What a UR controller says of itself, against the configuration; and the way to it."""
     from ur_admittance.doctor import network
-    from ur_admittance.doctor.finding import OK, WRONG, Finding
+    from ur_admittance.doctor.finding import OK, Finding
     from ur_admittance.robots.rtde import pendant
     from ur_admittance.robots.rtde.address import address_of
     from ur_admittance.robots.rtde.round_trip import round_trips
 
     yield Finding("pendant", OK, pendant.words(arm.found))
-    for line in arm.differences():
-        what, _, rest = line.partition(": ")
-        said, _, action = rest.partition("; ")
-        yield Finding(what, WRONG, said, "the same on both sides, and ready", action)
+    yield from network.differences(arm.differences())
     host, ports = address_of(url)
     yield network.round_trip(round_trips(host, ports["rtde"], _QUESTIONS))
     if file is not None:

@@ -42,6 +42,14 @@ def jitter(heard: Heard) -> Finding:
     )
 
 
+def differences(lines: Sequence[str]) -> Iterator[Finding]:
+    """From what a robot says against a configuration: 'what: values; what to do'."""
+    for line in lines:
+        what, _, rest = line.partition(": ")
+        said, _, action = rest.partition("; ")
+        yield Finding(what, WRONG, said, "the same on both sides, and ready", action)
+
+
 def graph(places: Sequence[Place], domain: str) -> Iterator[Finding]:
     """Of each topic of a run: whether there is somebody, one alone, and whom we understand."""
     for place in places:

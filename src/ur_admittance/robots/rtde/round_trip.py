@@ -7,19 +7,19 @@ import time
 import numpy as np
 
 from ur_admittance.robots.rtde import protocol
-from ur_admittance.robots.rtde.connection import connected, receive
+from ur_admittance.robots.rtde.connection import Dial, connected, dial, receive
 
 _PAUSE = 0.01  # s between two questions
 
 
-def round_trips(host: str, port: int, count: int) -> np.ndarray:
+def round_trips(host: str, port: int, count: int, make: Dial = dial) -> np.ndarray:
     """Ask for the controller's version so often; s (count,).
 
     Raises:
         RobotError: nobody answers.
     """
     what, took = f"RTDE at {host}:{port}", np.empty(count)
-    sock = connected(host, port, "RTDE interface")
+    sock = connected(host, port, "RTDE interface", make)
     try:
 
         def ask(question: bytes) -> None:
