@@ -16,21 +16,24 @@ from ur_admittance.robots.ros2 import graph as who
 from ur_admittance.robots.ros2 import wire
 
 
-def test_senders_second_senders_types_and_qualities_that_do_not_fit_are_seen(graph: Graph) -> None:
-    def see() -> dict[str, list[str]]:
-        found = {place.what: place for place in who.places("/felt", "position")}
-        return {what: [other.mismatch for other in place.others] for what, place in found.items()}
+def seen(wrench: str) -> dict[str, list[str]]:
+    """What does not fit, of everybody at the other end of each topic."""
+    places = who.places(wrench, "position")
+    return {place.what: [other.mismatch for other in place.others] for place in places}
 
-    graph.node.create_publisher(JointState, "/joint_states", 10)
-    graph.node.create_publisher(WrenchStamped, "/felt", 10)
-    graph.node.create_publisher(String, "/robot_description", QoSProfile(depth=1))
-    graph.until(lambda: see()["description"])
-    found = see()
-    assert found["joint states"] == [""] and found["wrench"] == [""] and found["commands"] == []
-    assert "publishes volatile" in found["description"][0]
-    graph.node.create_publisher(Wrench, "/felt", 10)
-    graph.node.create_publisher(String, "/robot_description", wire.LATCHED)
-    graph.until(lambda: len(see()["wrench"]) == 2)
-    found = see()
-    assert any("WrenchStamped is due" in words for words in found["wrench"])
-    assert "" in found["description"]
+
+def test_senders_second_senders_types_and_qualities_that_do_not_fit_are_seen(graph: Graph) -> None:
+    node = graph.node
+    node.create_publisher(JointState, "/joint_states", 10)
+    node.create_publisher(WrenchStamped, "/felt", 10)
+    node.create_publisher(WrenchStamped, "/felt", 10)
+    node.create_publisher(Wrench, "/bare", 10)
+    node.create_publisher(String, "/robot_description", QoSProfile(depth=1))
+    node.create_publisher(String, "/robot_description", wire.LATCHED)
+    graph.until(lambda: len(seen("/felt")["description"]) == 2)
+    found = seen("/felt")
+    assert found["joint states"] == [""] and found["wrench"] == ["", ""]
+    assert found["commands"] == []
+    assert "publishes volatile" in max(found["description"]) and "" in found["description"]
+    graph.until(lambda: seen("/bare")["wrench"])
+    assert "geometry_msgs/msg/WrenchStamped is due" in seen("/bare")["wrench"][0]
