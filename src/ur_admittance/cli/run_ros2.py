@@ -76,6 +76,7 @@ class Ros2Run:
                         node.arming.travel_once = True
                     if asked or node.robot is None or node.controller is None:
                         return Summary(asked=True), None
+                    node.robot.see_sensor()
                     warn_of_payload(node.robot, node.controller.config)
                     return attend(
                         node.robot,

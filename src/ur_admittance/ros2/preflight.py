@@ -38,6 +38,7 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
     if missing := robot.missing():
         return [missing]
     q, cycle, begun = state.q.copy(), state.cycle, state.joint_time
+    robot.see_sensor()
     samples = WrenchRate(state, robot.rate)
     robot.rivals()
     state = robot.look(max(WINDOW, CYCLES / robot.rate))

@@ -115,6 +115,7 @@ class Ros2Robot(Robot):
                 if time.monotonic() > deadline:
                     raise RobotError(f"connect: {missing} for {_PATIENCE:g} s; does its node run?")
                 self.look(0.05)
+            self.see_sensor()
             if not self._watch and (found := self.claim(self.config.output.mode)):
                 raise RobotError(f"connect: {found}")
         except BaseException:
@@ -214,12 +215,6 @@ class Ros2Robot(Robot):
     def wrench_compensated(self) -> bool:
         return self._wrench_topic == topics.NETFT_PROC_PROBE
 
-    @property
-    def real_sensor(self) -> bool:  # type: ignore[override]
-        """As every robot: whether anybody but the simulated arm sends the wrench."""
-        senders = wire.others_on(self._node, self.wrench_topic)
-        return not senders or any(name != f"/{topics.SIM_ARM}" for name in senders)
-
     # --- what only a graph has ---
 
     def claim(self, mode: str) -> str:
@@ -280,6 +275,13 @@ class Ros2Robot(Robot):
     @property
     def wrench_topic(self) -> str:
         return self.resolve(self._wrench_topic)
+
+    def see_sensor(self) -> None:
+        """Find out whether anybody but the simulated arm sends the wrench: `real_sensor`. It takes
+        a moment, and is not for the loop.
+        """
+        senders = wire.others_on(self._node, self.wrench_topic)
+        self.real_sensor = not senders or any(name != f"/{topics.SIM_ARM}" for name in senders)
 
     def rivals(self) -> str:
         """Which topic several nodes have sent on since this was last asked, in words; or ""."""
