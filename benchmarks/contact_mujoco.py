@@ -1,7 +1,9 @@
 """The same touch with the arm of `sim` (MuJoCo): `python -m benchmarks.contact_mujoco`.
 
-A table below the tool, the cases of `benchmarks.contact` for everything but the normal. Its arm
-has joints with inertia and drives that give way, and its sensor is a cycle late.
+A table below the tool, the cases of `benchmarks.contact` for everything but the normal, and with
+the tool turned down and slid away from the base on a table that lies only there, so that nothing
+but its tip meets it. The arm has joints with inertia and drives that give way, and its sensor is a
+cycle late.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from ur_admittance.robots.sim.scene import Box
 from ur_admittance.rollout.touch import APPROACH, CALM, DT, JUDGED, PUSHED, Touch
 
 RADIUS = 0.02  # m, of the ball at the tip
+SLIDE = 0.25  # m, more than the fastest slides
 NOISE = 0.2  # N
 RIPPLE = math.hypot(1.0, NOISE)  # N rms: 1 N beside the sensor's own noise
 
@@ -47,9 +50,11 @@ def press(case: Touch, adapt: bool) -> Pressed:
     model, leans = ua.RobotModel.ur("ur5e"), np.array([0, 0, -1.0])
     p, deadband = model.fk(np.array(case.q))[:3, 3], 1.5
     along = np.array([math.cos(case.azimuth), math.sin(case.azimuth), 0])
+    along = along if along @ p >= 0 else -along
     way = math.sin(case.angle) * along + math.cos(case.angle) * leans
     gap = case.speed * math.cos(case.angle) * (APPROACH - 0.1)
-    table = Box((p[0], p[1], p[2] - RADIUS - gap - 0.05), (0.4, 0.4, 0.1))
+    middle, size = p + SLIDE / 2 * along, SLIDE * np.abs(along) + 0.08
+    table = Box((middle[0], middle[1], p[2] - RADIUS - gap - 0.05), (size[0], size[1], 0.1))
     scene = Scene((table,), case.stiffness, max(case.damping, 1.0), case.friction)
     leading = (DAMPING * case.speed + deadband) * way
     sliding = DAMPING * case.speed * math.sin(case.angle) + case.friction * case.push
@@ -90,7 +95,12 @@ def press(case: Touch, adapt: bool) -> Pressed:
 def random_presses(count: int, seed: int = 0) -> Iterator[Touch]:
     """The random cases of `benchmarks.contact`, on a table."""
     for case in random_touches(count, seed=seed):
-        yield replace(case, normal=(0.0, 0.0, 1.0))
+        yield replace(case, normal=(0.0, 0.0, 1.0), q=turned_down(case.q))
+
+
+def turned_down(q: tuple[float, ...]) -> tuple[float, ...]:
+    """The same pose, rad, with the tool's axis straight down."""
+    return (*q[:3], -math.pi / 2 - q[1] - q[2], -math.pi / 2, q[5])
 
 
 def straight(stiffness: float, speed: float = 0.05) -> Touch:

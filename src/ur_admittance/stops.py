@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from ur_admittance.faults import BY_NAME
 
-PUNCTUAL = "give the loop a real-time priority, or the machine less to do"
+PUNCTUAL = (
+    "give the loop a real-time priority ('ur-admittance doctor' says whether it has one, and how "
+    "late this machine wakes), or the machine less to do"
+)
 _UNKNOWN = "see what led to it, then start again"
 
 

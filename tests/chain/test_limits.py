@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ur_admittance as ua
@@ -203,10 +203,21 @@ def test_whatever_links_do_joint_limits_hold_and_the_command_never_jumps(turn, r
     play(turn, room, chain, todo)
 
 
+_NOW = ("push", 0.0, np.zeros(6), 1, 0.0078125)
+_LATER = ("push", 0.0, np.zeros(6), 47, 0.0078125)
+_SIDEWAYS = 0.4 * np.array([0.375, 0.0, -0.625, 0.0, 0.0, 0.0])
+
+
 @paused
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(**cases(LAWFUL))
+@example(  # one joint that had to slow down, and the others did not
+    turn=[0.0] * 6,
+    room=[0.15, 0.25, 0.25, 0.25, 0.25, 0.25],
+    chain="stiff and policy",
+    todo=[(_NOW, ("aim", _SIDEWAYS)), (_LATER, ("switch", "soft"))],
+)
 def test_chains_with_a_law_keep_the_tools_limits_through_switches_and_failures(
     turn, room, chain, todo
 ):

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.cli.support import BRIEF, GUIDED, SCRIPT, invoke
+from tests.cli.support import BRIEF, GUIDED, PATIENCE, SCRIPT, invoke
 from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.blackboard import Blackboard
 
 
 @pytest.fixture
-def start(runtime: None, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts the installed command as a user would, in a folder of its own."""
+def start(
+    runtime: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts the installed command as a user would, in a folder of its own. On a busy machine it
+    may be long in coming, and `set` waits for it.
+    """
+    monkeypatch.setattr(sys.modules["ur_admittance.cli.set"], "_TAKEN_SECONDS", PATIENCE)
     started: list[subprocess.Popen[str]] = []
 
     def begin(*arguments: str, **options) -> subprocess.Popen[str]:

@@ -110,6 +110,27 @@ def test_an_arm_that_stays_behind_is_led_by_so_much_and_the_reference_never_leap
     np.testing.assert_allclose((end.s.q_ref - before) / T, rates[-1], rtol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_joints_that_may_lead_only_so_far_slow_down_together(seed: int) -> None:
+    """However the rates change, inside the accelerations: the tool keeps its way."""
+    rng = np.random.default_rng(seed)
+    r = records(free_config(**{"output.mode": "position", "tracking.max_joint_lead": 0.02}))
+    slowed = 0
+    for _ in range(20):
+        goal = rng.uniform(-1.5, 1.5, 6)
+        for _ in range(150):
+            r.s.qd += np.clip(goal - r.s.qd, -0.5 * r.p.qdd_max * T, 0.5 * r.p.qdd_max * T)
+            before = r.s.q_ref.copy()
+            track.reference(r.p, r.s)
+            rates = (r.s.q_ref - before) / T
+            share = rates @ r.s.qd / (r.s.qd @ r.s.qd)
+            np.testing.assert_allclose(rates, share * r.s.qd, atol=1e-9)
+            assert 0 <= share <= 1 + 1e-9
+            slowed += share < 0.9
+            r.s.q[:] = before  # a tick behind
+    assert slowed
+
+
 def test_in_velocity_mode_the_reference_forgets_what_the_arm_did_not_do() -> None:
     r = records(free_config(**{"tracking.max_joint_lead": 0.1}))
     r.s.q_ref[:] = r.s.q + 0.08

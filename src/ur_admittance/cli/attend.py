@@ -167,7 +167,8 @@ def to_and_fro(force: tuple[float, float, float]) -> Callable[..., np.ndarray]:
     """A hand that pushes P with `force` [N, W axes] for a second, rests, pushes back, rests."""
     wrench = np.array([*force, 0.0, 0.0, 0.0])
     signs = (0.0, 1.0, 0.0, -1.0)
-    return lambda t, X_WP, V_WP: signs[int(t) % 4] * wrench
+    # a whole second is one, however the clock's times are rounded
+    return lambda t, X_WP, V_WP: signs[int(t + 1e-6) % 4] * wrench
 
 
 def check_recording(path: Path, *, force: bool) -> None:

@@ -33,6 +33,7 @@ def identify(
     from ur_admittance import robots
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration import identify as calibration
+    from ur_admittance.cli.attend import claimed
     from ur_admittance.cli.kinds import kind_of
     from ur_admittance.errors import RobotError
     from ur_admittance.loop import signals
@@ -47,7 +48,8 @@ def identify(
         raise RobotError("identify: not permitted to move, nothing has moved; --yes lets it")
     # A simulated arm has a time of its own, and is never late.
     options: dict[str, Any] = {"realtime": False} if kind_of(robot) == "sim" else {}
-    with robots.connect(robot, **options) as arm:
+    made = robots.make(robot, **options)
+    with claimed(made.name), made as arm:
         params = pack(limits, arm.model)
         with Blackboard.create(arm.name, arm.rate, limits, params), signals() as asked:
             found = calibration.identify(arm, asked, max_force=limits.safety.max_force)

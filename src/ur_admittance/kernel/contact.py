@@ -39,7 +39,7 @@ from ur_admittance.kernel.wrench import deadband
 
 WINDOW = 12  # ticks of motion and force that are kept
 _CERTAIN = 5.0  # standard deviations between the estimate and its bounds
-_HAND = 100.0  # N/s, how fast a hand changes its force by itself
+_HAND = 50.0  # N/s, how fast a hand changes its force by itself
 _OPPOSING = 1.0  # N against the motion, below which nothing counts as touched
 _FORGET = 0.5e-3  # m along the normal, over which the stiffness is forgotten
 _HELD = 3000.0  # N/m, from which on a normal does not turn round

@@ -8,6 +8,8 @@ error.
 
 from __future__ import annotations
 
+import math
+
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.spatial import (
     add,
@@ -57,11 +59,13 @@ def reference(p, s):
     """`q_ref` integrates its own last value, and stays within `max_joint_lead` of the measured
     joints.
 
-    Where positions are sent (no leak) it is the command: as it comes near to the most it may lead,
-    it slows down and gets under way again inside the joint's acceleration, and is not cut off.
+    Where positions are sent (no leak) it is the command: as a joint comes near to the most it may
+    lead, all slow down together, so that the tool keeps its way, and get under way again inside
+    the joints' accelerations. Nothing is cut off.
     """
+    share = together(p, s) if p.leak == 0.0 else 1.0
     for n in range(6):
-        lead, rate = s.q_ref[n] - s.q[n], s.qd[n]
+        lead, rate = s.q_ref[n] - s.q[n], share * s.qd[n]
         if p.leak == 0.0:
             a = p.qdd_max[n]
             rate = min(rate, braking_speed(p.max_joint_lead - lead, a, s.hold))
@@ -71,6 +75,26 @@ def reference(p, s):
         lead = lead * (1.0 - min(1.0, p.leak * s.dt)) + rate * s.dt
         lead = min(max(lead, -p.max_joint_lead), p.max_joint_lead)
         s.q_ref[n] = s.q[n] + lead
+
+
+@jit
+def together(p, s):
+    """The share of `qd` at which `q_ref` can move: every joint can stop within the lead it has
+    left, when all brake in the same time, and none accelerates too hard for the change of share.
+    """
+    longest = 0.0  # s, for all to come to rest
+    for n in range(6):
+        longest = max(longest, abs(s.qd[n]) / p.qdd_max[n])
+    share, least, most = 1.0, 0.0, 1.0
+    for n in range(6):
+        rate, step = abs(s.qd[n]), p.qdd_max[n] * s.dt
+        if rate > 0.0:
+            way = math.copysign(1.0, s.qd[n])
+            left = p.max_joint_lead - way * (s.q_ref[n] - s.q[n])
+            share = min(share, braking_speed(left, rate / longest, s.hold) / rate)
+            before = way * s.q_ref_rate[n]
+            least, most = max(least, (before - step) / rate), min(most, (before + step) / rate)
+    return max(min(share, most), least) if least <= most else share
 
 
 @jit

@@ -24,8 +24,8 @@ from ur_admittance.robots.ros2.robot import Ros2Robot
 
 SILENT = 0.02  # s without a tick, after which the guard brakes
 SILENT_PERIODS = 10.0  # likewise, where that is longer: after five the loop ticks without a state
-_START = 20.0  # s for the process to be there
-_FOUND = 5.0  # s for this process to see its publisher
+_START = 40.0  # s for the process to be there
+_FOUND = 10.0  # s for this process to see its publisher
 _LOOK = 0.02  # s between two looks at what it says
 _PROGRAM = Path(__file__).with_name("guard_process.py")
 

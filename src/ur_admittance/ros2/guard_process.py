@@ -42,7 +42,7 @@ from std_msgs.msg import Float64MultiArray
 LOOK = 0.002  # s between two looks
 ZEROS = 1.0  # s for which zeros are sent, once the arm is to be at rest
 UNHEARD = 60.0  # s for which they are sent at most, as long as the arm has not taken them
-_FOUND = 10.0  # s for the arm to hear this process
+_FOUND = 20.0  # s for the arm to hear this process
 _ANSWER = 0.5  # s for it to say that it has heard all, before zeros are sent again
 _COMMAND = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 _QUIT = ("quit", "")

@@ -28,6 +28,7 @@ from ur_admittance.validate import six
 
 _PATIENCE = 5.0  # s, for everything to arrive when connecting
 _MATCHING = 2.0  # s for the other side to find our publisher
+_ARRIVES = 2.0  # s, for the last command, if a listener is slow or has died
 _LEASE = 20.0  # s for which DDS believes that a killed process lives
 _TROUBLE = 0.1  # s between two looks at who else is on the graph
 _SILENT = 5.0  # periods without a joint state, after which the loop ticks without one
@@ -242,8 +243,11 @@ class Ros2Robot(Robot):
         return sum(each.get_subscription_count() for each in self._publishers.values())
 
     def release(self) -> None:
-        """Publish commands no more."""
+        """Publish commands no more, when those that were sent have arrived: with its publisher, DDS
+        forgets a command of rest that is still on its way.
+        """
         for publisher in self._publishers.values():
+            wire.arrived(publisher, _ARRIVES)
             self._node.destroy_publisher(publisher)
         self._publishers.clear()
         self._wrench_reader.only, self.strange = None, ""

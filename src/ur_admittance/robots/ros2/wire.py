@@ -27,6 +27,7 @@ from ur_admittance.validate import transform
 try:
     import rclpy
     from geometry_msgs.msg import Pose, Twist, Wrench
+    from rclpy.duration import Duration
     from rclpy.impl.implementation_singleton import rclpy_implementation
     from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
     from rclpy.signals import SignalHandlerOptions
@@ -197,6 +198,11 @@ def fill_twist(twist: Twist, six: ArrayLike) -> None:
 
 
 # --- the graph ---
+
+
+def arrived(publisher: Any, seconds: float) -> bool:
+    """Whether all that was published has arrived; waits for that for at most a time, s."""
+    return publisher.wait_for_all_acked(Duration(seconds=seconds))
 
 
 def others_on(node: Any, topic: str, own: int = 0) -> list[str]:
