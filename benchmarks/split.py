@@ -22,6 +22,7 @@ from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.contact import clear_contact, damp, feel, sharpen
 from ur_admittance.kernel.contact_motion import allow_braking, lead_lag, note_contact
 from ur_admittance.kernel.desired import desired, take_goal
+from ur_admittance.kernel.drift import watch_drift
 from ur_admittance.kernel.kinematics import kinematics
 from ur_admittance.kernel.law import (
     command_pose,
@@ -66,6 +67,7 @@ def timed_step(p, s, i, o, timespec, spent):
     accept_wrench(p, s, i)
     check_wrench_age(p, s, i)
     wrench(p, s)
+    watch_drift(p, s)
     account(p, s)
     watch(p, s)
     t = lap(timespec, spent, WRENCH, t)

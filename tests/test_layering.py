@@ -33,6 +33,7 @@ ROOMS = (
     ("realtime_memory", "run_summary"),
     ("realtime",),
     ("robots.base",),
+    ("robots.wrench_rate", "driver"),
     ("loop",),
     (PACKAGE,),  # what users import
     ("blackboard",),

@@ -190,7 +190,7 @@ class Controller:
     def stop(self, why: str = "asked for") -> None:
         """Brake to rest inside the limits from the next tick on, and stay there until `reset()`."""
         self._why = str(why)
-        self._inputs["stop"] = bits.STOP_REQUESTED
+        self._inputs["stop"] |= bits.STOP_REQUESTED
 
     def reset(self) -> None:
         """After a stop, with the arm at rest: go on from where the arm is, as after `activate`."""
@@ -258,6 +258,10 @@ class Controller:
         """
         self._measured_rates[:] = qd
         self._scaling = min(1.0, speed_scaling) if speed_scaling >= _SLOWEST else _SLOWEST
+
+    def wrench_is_slow(self, slow: bool) -> None:
+        """Hold while the wrench comes too seldom, as whoever counts its samples says."""
+        self._inputs["stop"] = self._inputs["stop"] & ~bits.WRENCH_SLOW | slow * bits.WRENCH_SLOW
 
     # --- what it says ---
 

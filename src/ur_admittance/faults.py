@@ -201,6 +201,19 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "time_gap", "hold", "more than five periods passed between two ticks", "resumes by itself"
     ),
+    Fault(
+        "drifting",
+        "hold",
+        "nobody pushes, and yet the arm moved for safety.drift_seconds: the sensor drifts, or the "
+        "payload is wrong",
+        "push the tool to go on; then ur-admittance tare, or calibrate",
+    ),
+    Fault(
+        "wrench_slow",
+        "hold",
+        "the wrench comes less often than 95 % of the loop's rate",
+        "resumes by itself; set the sensor to the loop's rate",
+    ),
     # stops
     Fault("stop_requested", "stop", "stop() was called", "reset()"),
     Fault(
@@ -236,6 +249,12 @@ FAULTS: tuple[Fault, ...] = (
         "stop",
         "what is touched and the arm shook each other, and more damping did not end it",
         "raise admittance.damping, or set contact.adapt and arm.lag, reset()",
+    ),
+    Fault(
+        "sensor_saturated",
+        "stop",
+        "a reading is beyond 95 % of safety.sensor_range, and does not fall",
+        "relieve the tool, reset(): then the arm may unload",
     ),
 )
 

@@ -12,17 +12,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ur_admittance import preflight
-from ur_admittance.config import Config
+from ur_admittance.driver import Board, Driver
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.faults import shares
-from ur_admittance.model import RobotModel
 from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.base import Robot, State
+from ur_admittance.robots.wrench_rate import WrenchRate
 from ur_admittance.run_summary import Summary
 
 LATE = 1.5  # periods between two states, beyond which the second counts as late
@@ -31,34 +31,6 @@ OVERRUNS_SHARE = 0.01  # of the ticks of a second
 _BATCH = 500  # ticks between two additions to the histograms
 _PATIENCE = 10.0  # s, for coming to rest at the end
 _PASSED_OVER = 0.1  # s without joint angles that are numbers, before a start is given up
-
-
-class Driver(Protocol):
-    """What the loop drives a robot with: a `Controller`, or a chain (`ControllerManager`)."""
-
-    @property
-    def model(self) -> RobotModel: ...
-    @property
-    def config(self) -> Config: ...
-    @property
-    def params(self) -> np.ndarray: ...
-    @property
-    def outputs(self) -> np.ndarray: ...
-    @property
-    def mode(self) -> str: ...
-    @property
-    def at_rest(self) -> bool: ...
-    @property
-    def sends(self) -> str: ...
-    def activate(self, q: np.ndarray) -> None: ...
-    def observe(self, qd: np.ndarray, speed_scaling: float) -> None: ...
-    def update(
-        self, q: np.ndarray, wrench: np.ndarray, dt: float, wrench_age: float, joint_age: float
-    ) -> np.record: ...
-    def stop(self, why: str) -> None: ...
-    def deactivate(self) -> None: ...
-    def status_words(self) -> list[str]: ...
-    def trace(self) -> np.ndarray: ...
 
 
 class RunError(RobotError):
@@ -71,14 +43,6 @@ class RunError(RobotError):
     def __init__(self, message: str, trace: np.ndarray) -> None:
         super().__init__(message)
         self.trace = trace
-
-
-class Board(Protocol):
-    """Where every tick is published, parameters change and a stop is asked for: `blackboard`."""
-
-    def publish(self, outputs: np.ndarray) -> None: ...
-    def take_params(self, params: np.ndarray) -> bool: ...
-    def request(self) -> str: ...
 
 
 def run(
@@ -169,6 +133,8 @@ class _Loop:
         self.state: State | None = None
         self.before, self.started, self.ticked, self.cycle = 0.0, 0.0, 0.0, 0
         self.in_a_row, self.second, self.this_second = 0, 0, 0  # overruns
+        self.real = robot.real_sensor
+        self.samples: WrenchRate | None = None
 
     def start(
         self,
@@ -180,12 +146,19 @@ class _Loop:
         state, controller = self._good_state(), self.controller
         if not checked:
             look = preflight.Look(state.q, state.wrench)
+            samples = WrenchRate(state, self.robot.rate)
             for _ in range(max(preflight.FEWEST, round(preflight.SECONDS * self.robot.rate))):
                 state = self.robot.wait()
                 look.add(state.q, state.wrench, self.period)
+                samples.add(state)
             problem = self.robot.stopped_by or look.problem(
                 controller.model, controller.params, controller.config
             )
+            if not problem and self.real and samples.problem():
+                samples = WrenchRate(state, self.robot.rate)
+                while not samples.full:  # a second, to be sure
+                    samples.add(self.robot.wait())
+                problem = self.robot.stopped_by or samples.problem()
             if problem:
                 raise RobotError(f"run: {problem}")
             if tell is not None and (drift := look.drift(controller.params)):
@@ -200,6 +173,8 @@ class _Loop:
         self.before = self.started = state.began
         self.ticked = self.robot.clock()
         self.cycle = state.cycle
+        if self.real:
+            self.samples = WrenchRate(state, self.robot.rate)
 
     def _good_state(self) -> State:
         """The next state with six joint angles: single ones without are passed over, as later."""
@@ -250,6 +225,12 @@ class _Loop:
         if skipped > 0:
             self._missed(skipped)
         self.cycle = state.cycle
+        samples = self.samples
+        if samples is not None:
+            samples.add(state)
+            if samples.full:
+                controller.wrench_is_slow(bool(samples.problem()))
+                self.samples = WrenchRate(state, robot.rate)
         arrived, took, reacted, _, _ = self.timing
         arrived[0], took[0], reacted[0] = state.began, ticked, reaction
         if board is not None:

@@ -21,6 +21,7 @@ _INTEGRATORS = {
     "rk4": bits.RK4,
     "semi_implicit_euler": bits.SEMI_IMPLICIT_EULER,
 }
+_QUIET = 0.1, 0.01  # N, Nm: no hand is as steady
 _LEAK = 1.0  # 1/s; in velocity mode nothing corrects q_ref, so it forgets slowly
 
 
@@ -213,6 +214,11 @@ def _pack_safety(p, config: Config, model: RobotModel) -> None:
     p.max_lead_angle = safety.max_tracking_rotation
     p.max_lead_cosine = math.cos(0.5 * safety.max_tracking_rotation)
     p.tracking_timeout = safety.tracking_timeout
+    p.per_range[:] = [1.0 / end for end in safety.sensor_range or [math.inf] * 6]
+    noise = config.payload.noise_force, config.payload.noise_torque
+    p.drift_seconds = safety.drift_seconds if min(noise) > 0.0 else 0.0
+    p.quiet_force = max(noise[0], _QUIET[0])
+    p.quiet_torque = max(noise[1], _QUIET[1])
 
 
 _PACKERS = {

@@ -17,6 +17,7 @@ import numpy as np
 from ur_admittance.config import Config
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.kernel.wrench import FULL
 from ur_admittance.model import RobotModel
 
 SECONDS, FEWEST = 0.05, 5  # how long the arm is looked at, s, and at how many states at least
@@ -174,6 +175,8 @@ def problem(
         wrench: the reading, N and Nm (6,), in S axes at S's origin.
     """
     due = expected(model, params, q)
+    if full := saturated(config, wrench):
+        return full
     for part, name, unit, start, most in zip(
         (LINEAR, ANGULAR),
         ("force", "torque"),
@@ -201,6 +204,23 @@ def problem(
                 f"{what} {most:g}; {reason}"
             )
     return ""
+
+
+def saturated(config: Config, wrench: np.ndarray) -> str:
+    """That a reading, N and Nm (6,), is near the end of the sensor's range, in words; or ""."""
+    ends = config.safety.sensor_range
+    if ends is None:
+        return ""
+    share = np.abs(wrench) / np.array(ends)
+    axis = int(share.argmax())
+    if not share[axis] >= FULL:
+        return ""
+    name, unit = ("force", "N") if axis < 3 else ("torque", "Nm")
+    return (
+        f"the sensor reports a {name} of {wrench[axis]:.4g} {unit} along {'xyz'[axis % 3]}, "
+        f"{share[axis]:.0%} of its range (safety.sensor_range); relieve the tool, zero the sensor, "
+        "or take a lighter tool"
+    )
 
 
 def _reason(force: np.ndarray, due: np.ndarray, g_S: np.ndarray, mass: float) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.calibration import weighed
 from benchmarks.calibration_cases import Bench, measure
 from scipy.spatial.transform import Rotation
 
@@ -66,12 +67,20 @@ def test_a_simulated_arm_calibrates_itself_and_the_run_after_it_feels_nothing(
     assert found["verdict"] == "good" and (page / "index.html").exists()
     config = Config.load(out)
     assert config.payload.robot == "sim-ur5e" and config.payload.date == date.today().isoformat()
-    for q in (UR5E.home, [0.3, -1.2, 1.9, -2.4, -0.8, 1.0], [0.0, -1.5, 1.5, 0.5, 0.7, -2.0]):
+    turns = np.random.default_rng(0).uniform(-1, 1, (8, 6)) * [1, 0.5, 0.5, 3, 3, 3]
+    for q in (UR5E.home, *(UR5E.home + turns)):
         with connect("sim", config=Config.from_dict(PROBE), q0=q, realtime=False) as arm:
             reading = gather(arm).samples.mean(axis=0)
         weight = sensor_axes(UR5E, np.array(q)).T @ config.payload.gravity * config.payload.mass
         left = reading[:3] - weight - config.payload.force_bias
         assert np.linalg.norm(left) < found["left_force"]
+
+
+@pytest.mark.slow
+def test_errors_of_tools_that_mujoco_weighs_are_within_their_own_standard_errors() -> None:
+    """Two of the benchmark's tools, with the sensor's mounting off and found."""
+    found = weighed(2)
+    assert found.refused == {} and found.within == 1.0 and 0.5 < found.deviation < 1.5
 
 
 def test_a_payload_can_be_rehearsed_as_it_is(tmp_path: Path, runtime) -> None:

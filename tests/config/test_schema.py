@@ -136,6 +136,7 @@ def test_what_must_not_change_while_running_is_marked() -> None:
         *("limits.joint_velocity", "limits.joint_acceleration", "limits.joint_margin"),
         *("output.mode", "output.time_from_start"),
         *(f"payload.{key}" for key in ("verdict", "left_force", "left_torque")),
+        *("payload.noise_force", "payload.noise_torque", "safety.sensor_range"),
         *(f"payload.{key}" for key in ("date", "robot", "sensor")),
         *(field.name for field in FIELDS if field.name.startswith("tool.")),
     }

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ur_admittance import Config, ConfigError, RobotError, RobotModel, preflight
+from ur_admittance.cli.attend import warn_of_payload
 from ur_admittance.config.advice import payload_warning, payload_words
 from ur_admittance.packing import carrying
+from ur_admittance.robots.base import FROZEN, watched
 from ur_admittance.robots.sim.carried import tool_of
 
 
@@ -21,6 +24,21 @@ def test_a_tool_may_have_a_file_of_its_own(tmp_path: Path) -> None:
     assert (config.tool.name, config.tool.mass, config.tool.length) == ("probe", 1.2, 0.1)
     (tmp_path / "probe.yaml").write_text("tool:\n  mass: 0.5\n")
     assert Config.load(tmp_path / "a.yaml").payload.mass == 0.5
+
+
+def test_a_calibration_goes_into_any_configuration(tmp_path: Path) -> None:
+    """It keeps what it extends, and has the payload and the sensor's mounting of the file."""
+    found = "payload:\n  mass: 1.2\n  verdict: good\ntool:\n  sensor: [0, 0, 0, 0, 0, 0.1]\n"
+    (tmp_path / "payload.yaml").write_text(found)
+    head = "extends: preset:hand-guiding\npayload: payload.yaml\n"
+    (tmp_path / "a.yaml").write_text(head + "tool: {mass: 1.0}\n")
+    config = Config.load(tmp_path / "a.yaml")
+    assert config.payload.mass == 1.2 and config.payload.verdict == "good"
+    assert config.tool.sensor == (0, 0, 0, 0, 0, 0.1) and config.tool.mass == 1.0
+    assert config.admittance == Config.preset("hand-guiding").admittance
+    (tmp_path / "a.yaml").write_text(head + "tool: {sensor: [0, 0, 0, 0, 0, 0]}\n")
+    with pytest.raises(ConfigError, match=r"payload\.yaml:5: tool\.sensor is given beside it"):
+        Config.load(tmp_path / "a.yaml")
 
 
 def test_what_is_wrong_in_that_file_is_said_with_its_place(tmp_path: Path) -> None:
@@ -69,6 +87,28 @@ def test_a_payload_that_is_old_or_missing_is_named() -> None:
     assert "8 days ago: good" in payload_words(Config.from_dict(fresh), day)
     old = {**fresh, "payload.date": "2026-01-10"}
     assert "312 days ago, that is old" in payload_warning(Config.from_dict(old), day)
+
+
+def test_a_run_names_a_missing_calibration_where_the_sensor_is_real(capsys) -> None:
+    class Arm:
+        real_sensor, wrench_compensated = True, False
+
+    arm: Any = Arm()
+    warn_of_payload(arm, Config())
+    assert "warning: payload: 0 kg, not calibrated" in capsys.readouterr().err
+    arm.wrench_compensated = True
+    warn_of_payload(arm, Config())
+    arm.wrench_compensated, arm.real_sensor = False, False
+    warn_of_payload(arm, Config())
+    assert capsys.readouterr().err == ""
+
+
+def test_frozen_samples_are_looked_for_where_the_sensor_is_real_unless_the_file_says() -> None:
+    assert watched(Config(), real=True).safety.frozen_samples == FROZEN
+    assert watched(Config(), real=False).safety.frozen_samples == 0
+    for given in (0, 7):
+        config = Config.from_dict({"safety.frozen_samples": given})
+        assert watched(config, real=True).safety.frozen_samples == given
 
 
 def test_the_start_check_is_as_tight_as_the_calibration_allows() -> None:

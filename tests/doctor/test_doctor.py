@@ -10,9 +10,12 @@ import pytest
 
 from tests.cli.support import invoke
 from ur_admittance import Config, RobotModel
-from ur_admittance.doctor import host, stream
+from ur_admittance.calibration.collect import gather
+from ur_admittance.doctor import host, network, stream
+from ur_admittance.doctor.masking import masked
 from ur_admittance.doctor.stream import Heard
 from ur_admittance.robots import connect
+from ur_admittance.robots.ros2.place import Endpoint, Place
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
 
 HOME = RobotModel.ur("ur5e").home
@@ -144,3 +147,82 @@ def test_the_simulated_arm_is_looked_at_as_a_real_one(runtime) -> None:
     for what in ("state rate", "wrench rate", "quantisation", "frozen bits", "gravity"):
         assert rows[what]["state"] == "ok", rows[what]
     assert rows["payload"]["state"] == "warn" and "calibrate" in rows["payload"]["mend"]
+
+
+@pytest.mark.parametrize(
+    ("took", "state"),
+    [([4e-4] * 100, "ok"), ([4e-4] * 95 + [5e-3] * 5, "warn"), ([6e-3] * 100, "wrong")],
+)
+def test_the_way_to_the_robot_is_judged_by_its_round_trips(took, state) -> None:
+    found = network.round_trip(np.array(took))
+    assert found.state == state and ("no Wi-Fi" in found.mend) == (state != "ok")
+
+
+def test_states_that_come_in_bunches_are_jitter() -> None:
+    assert network.jitter(heard()).state == "ok"
+    bunched = heard()
+    bunched.times[1::2] = bunched.times[::2] + 1e-4
+    found = network.jitter(bunched)
+    assert found.state == "warn" and "within 1.90 ms" in found.value
+
+
+GOOD = (Endpoint("/sensor", ""),)
+
+
+@pytest.mark.parametrize(
+    ("place", "state", "words"),
+    [
+        (Place("wrench", "/w", False, GOOD), "ok", "/sensor"),
+        (Place("wrench", "/w", False, ()), "wrong", "no publisher on /w (ROS_DOMAIN_ID=7)"),
+        (
+            Place("wrench", "/w", False, (*GOOD, *GOOD)),
+            "wrong",
+            "2 publishers on /w: /sensor, /sensor",
+        ),
+        (
+            Place("wrench", "/w", False, (Endpoint("/a", "best effort"),)),
+            "wrong",
+            "/w, /a: best effort",
+        ),
+        (Place("commands", "/c", True, ()), "wrong", "no subscriber"),
+        (
+            Place("commands", "/c", True, GOOD, ("/teleop",)),
+            "wrong",
+            "/teleop publishes on /c, too",
+        ),
+        (Place("commands", "/c", True, (*GOOD, *GOOD)), "ok", "/sensor, /sensor"),
+    ],
+)
+def test_what_is_wrong_on_a_graph_is_named(place: Place, state: str, words: str) -> None:
+    (found,) = network.graph([place], "ROS_DOMAIN_ID=7")
+    assert found.state == state and words in found.value
+    assert bool(found.mend) == (state == "wrong")
+
+
+def test_nothing_that_a_stranger_need_not_read_is_left_in_a_report() -> None:
+    said = (
+        "rtde://lab-robot: serial number 20195501234 at 192.168.1.10, fe80:0:0:0:1:2:3:4, "
+        f"{Path.home()}/probe.yaml on desk-7, labs and lab-robots stay; 2026-11-18, 500 Hz"
+    )
+    left = masked(said, [("lab-robot", "ROBOT"), ("desk-7", "HOST"), ("", "NOBODY")])
+    assert left == (
+        "rtde://ROBOT: serial number SERIAL at ADDRESS, ADDRESS, "
+        "~/probe.yaml on HOST, labs and lab-robots stay; 2026-11-18, 500 Hz"
+    )
+
+
+def test_a_mirrored_axis_shows_in_one_of_three_poses() -> None:
+    config = Config.from_dict({"payload.mass": 1.2, "payload.center_of_mass": [0, 0, 0.05]})
+    turns = [HOME, HOME + np.array([0, 0, 0, 0.8, 0, 0]), HOME + np.array([0, 0, 0, 0, 0.9, 0.7])]
+    measured = []
+    for q in turns:
+        with connect("sim", config=config, q0=q, realtime=False) as arm:
+            measured.append(gather(arm))
+            good = list(stream.poses(arm, config, measured))
+    assert {f.state for f in good} == {"ok"} and len(good) == 4
+    for one in measured:
+        one.samples[:, 0] *= -1
+    bad = states(stream.poses(arm, config, measured))
+    assert bad["gravity, pose 1"] == "ok" and "wrong" in bad.values()
+    same = states(stream.poses(arm, config, measured[:1] * 3))
+    assert same["poses"] == "warn", "three times the same shows nothing new"

@@ -151,6 +151,19 @@ def frozen_sensor() -> Loop:
     return loop
 
 
+def drifting_sensor() -> Loop:
+    loop = Loop({"payload.noise_force": 0.1, "payload.noise_torque": 0.01})
+    loop.run(1500, np.linspace(1.4, 2.0, 1500)[:, None] * [0, 0, -1, 0, 0, 0])
+    return loop
+
+
+def slow_sensor() -> Loop:
+    loop = moving()
+    loop.controller.wrench_is_slow(True)
+    loop.run(20)
+    return loop
+
+
 def on_steel(ticks: int, stiffness: float = 50e3, **config: Any) -> Loop:
     """Pushed down with 15 N, onto steel 10 mm below, by an arm that accelerates gently."""
     loop = Loop({"safety.max_force": 5000, "limits.max_linear_acceleration": 1.0, **config})
@@ -201,6 +214,8 @@ PROVOKED: dict[str, Callable[[], Loop]] = {
     "wrench_frozen": frozen_sensor,
     "joints_stale": aged(joint_age=0.02),
     "time_gap": odd_time(0.03),
+    "drifting": drifting_sensor,
+    "wrench_slow": slow_sensor,
     "stop_requested": asked_to_stop,
     "wrench_lost": aged(wrench_age=0.2),
     "joints_lost": aged(joint_age=0.2),
@@ -209,6 +224,7 @@ PROVOKED: dict[str, Callable[[], Loop]] = {
     "not_following": blocked_arm,
     "ik_failed": broken_solver,
     "contact_unstable": lambda: on_steel(700, 200e3, **{"contact.monitor": True}),
+    "sensor_saturated": lambda: push({"safety.sensor_range": [50, 50, 31, 5, 5, 5]}, UP),
 }
 
 
@@ -243,7 +259,7 @@ def test_a_fault_is_named_and_has_its_reaction(name: str) -> None:
             assert events[0].limit != 0 and not inside, "a value beyond its limit"
 
 
-WITHOUT_A_NUMBER = ("stop_requested", "bad_dt", "wrench_not_finite")
+WITHOUT_A_NUMBER = ("stop_requested", "wrench_slow", "bad_dt", "wrench_not_finite")
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

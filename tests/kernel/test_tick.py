@@ -18,7 +18,7 @@ tick = plain("tick")
 PUSH = np.array([0.0, 0, -30, 0, 0, 0])
 INPUT_STEPS = [
     "check_time", "check_joints", "kinematics", "accept_wrench",
-    "check_wrench_age", "wrench", "account", "watch", "take_goal",
+    "check_wrench_age", "wrench", "watch_drift", "account", "watch", "take_goal",
 ]  # fmt: skip
 MOTION_STEPS = [
     "gains", "pose_error", "desired", "to_law_axes", "law", "calm_down", "feed_forward", "track",

@@ -45,6 +45,7 @@ class Behaviour:
     nan_joints: int = 0  # so many messages with NaN
     nan_wrench: int = 0
     force: list[float] = field(default_factory=lambda: [0.0] * 6)  # the wrench
+    noise: float = 1e-12  # Nm, as a real sensor has some
     frame: str = "tool0"
     drift: float = 0.0  # rad/s of the first joint, whatever is commanded
     gripper: bool = False  # another device's joint states, on the same topic
@@ -139,6 +140,8 @@ def _wrench(behaviour: Behaviour) -> WrenchStamped:
     message.header.frame_id = behaviour.frame
     f, t = message.wrench.force, message.wrench.torque
     f.x, f.y, f.z, t.x, t.y, t.z = map(float, behaviour.force)
+    behaviour.noise = -behaviour.noise
+    t.z += behaviour.noise
     if behaviour.nan_wrench > 0:
         behaviour.nan_wrench -= 1
         f.x = math.nan

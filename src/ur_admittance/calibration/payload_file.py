@@ -1,4 +1,4 @@
-"""What a calibration writes: a configuration with `payload`, to be named after `extends:`."""
+"""What a calibration writes: what a configuration names after `payload:`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ur_admittance.calibration.payload import Estimate
 from ur_admittance.calibration.payload_fit import exponential, logarithm
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 
 
@@ -46,6 +47,8 @@ def text_of(found: Estimate, *, robot: str, sensor: str, day: date, model: Robot
         f"  verdict: {found.verdict}",
         f"  left_force: {found.left_force:.4g}  # N, at most, in any pose",
         f"  left_torque: {found.left_torque:.4g}  # Nm, likewise",
+        f"  noise_force: {max(found.noise[LINEAR]):.4g}  # N rms of a reading",
+        f"  noise_torque: {max(found.noise[ANGULAR]):.4g}  # Nm, likewise",
     ]
     if found.mounting.any():
         X = model.X_ES.copy()

@@ -156,6 +156,12 @@ class ControllerManager(Lifecycle):
         self.measured_velocity[:] = qd
         self.speed_scaling[0] = speed_scaling
 
+    def wrench_is_slow(self, slow: bool) -> None:
+        """Let the law hold while the wrench comes too seldom."""
+        law = self._law()
+        if law is not None:
+            law.wrench_is_slow(slow)
+
     # --- what it says, as `Controller` does ---
 
     @property

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import numpy as np
 import typer
 
 from ur_admittance.config import Config
+from ur_admittance.config.advice import payload_warning
 from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.faults import BY_NAME
 from ur_admittance.stops import PUNCTUAL, reasons_of
@@ -145,6 +147,13 @@ def claimed(name: str) -> Iterator[None]:
                 f"{name}: another process of yours is about to control it; end that one first"
             ) from None
         yield
+
+
+def warn_of_payload(arm: Robot, config: Config) -> None:
+    """Say it where a real sensor's payload is not calibrated, or long ago."""
+    words = payload_warning(config, date.today())
+    if words and arm.real_sensor and not arm.wrench_compensated:
+        typer.echo(f"warning: {words}", err=True)
 
 
 def moved(summary: Summary) -> Summary:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import select
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.by_hand import led
 from ur_admittance.cli.common import AsJson, explained, read_config
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.travel import agreed
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ur_admittance.calibration.measured import Measured
     from ur_admittance.calibration.payload import Estimate
     from ur_admittance.model import RobotModel
-    from ur_admittance.robots.base import Robot
 
 
 @explained()
@@ -87,7 +86,7 @@ def calibrate(
     second at rest. Ctrl-C, samples that cease and a force that changes by more than 120 N brake it.
 
     What is found goes to a YAML file with its errors and a verdict; name that file in a
-    configuration with 'extends:'. What cannot be relied on is refused, with the reason: then
+    configuration with 'payload:'. What cannot be relied on is refused, with the reason: then
     nothing is written, and it leaves with 1.
     """
     from ur_admittance.calibration import equilibrium, payload, payload_file
@@ -169,7 +168,7 @@ def _measured(
         params = pack(config, arm.model)
         with Blackboard.create(arm.name, arm.rate, config, params), signals() as asked:
             if by_hand:
-                return arm.name, arm.model, _by_hand(arm, asked, tell), arm.real_sensor
+                return arm.name, arm.model, led(arm, asked, tell), arm.real_sensor
             here = arm.look() if kind == "rtde" else arm.wait()
             ways = choose(
                 arm.model, config, here.q.copy(), count=poses - 1, tilt=math.radians(tilt)
@@ -192,34 +191,6 @@ def _measured(
             if not quiet:
                 typer.echo("", err=True)
             return arm.name, arm.model, measured, arm.real_sensor
-
-
-def _by_hand(
-    arm: Robot, asked: Sequence[int], tell: Callable[[list[Measured]], None]
-) -> list[Measured]:
-    """A pose for each Enter, until q or the end of what is typed."""
-    from ur_admittance.calibration.collect import gather
-
-    typer.echo(
-        "Tilt the tool to another side, let go, and press Enter; six poses or more, 12 are better. "
-        "q and Enter ends it.",
-        err=True,
-    )
-    measured: list[Measured] = []
-    while not asked:
-        arm.wait()  # what it says meanwhile is not kept
-        if not select.select([sys.stdin], [], [], 0.0)[0]:
-            continue
-        line = sys.stdin.readline()
-        if not line or line.strip().lower() == "q":
-            break
-        try:
-            measured.append(gather(arm))
-        except CalibrationError as error:
-            typer.echo(f"{error}; press Enter again", err=True)
-            continue
-        tell(measured)
-    return measured
 
 
 def _recorded(path: Path, arm: str, config: Config) -> tuple[str, RobotModel, list[Measured], bool]:
@@ -303,7 +274,7 @@ def _show(found: Estimate, out: Path, page: Path | None) -> None:
         f"verdict    {found.verdict}; it needs a deadband of {found.deadband_force:.2f} N and "
         f"{found.deadband_torque:.3f} Nm"
     )
-    typer.echo(f"{out}: written; use it with 'extends: {out}'")
+    typer.echo(f"{out}: written; use it with 'payload: {out}'")
     if page is not None:
         typer.echo(f"{page}: what is left, in pictures")
 

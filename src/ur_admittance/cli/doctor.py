@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
+import platform
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,9 +20,24 @@ from ur_admittance.errors import AdmittanceError, ConfigError
 
 if TYPE_CHECKING:
     from ur_admittance.doctor.finding import Finding
+    from ur_admittance.doctor.stream import Heard
+    from ur_admittance.robots.base import Robot
 
 _STYLES = {"ok": "green", "warn": "yellow", "wrong": "red"}
-_ADDRESS = re.compile(r"\b\d{1,3}(\.\d{1,3}){3}\b")
+_QUESTIONS = 100  # to the robot, for the round trip
+_THREE = 3  # poses
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is wanted of a look at a robot; see the options."""
+
+    wrench: str
+    seconds: float
+    sensor_range: tuple[float, ...] | None
+    push: bool
+    three_poses: bool
+    write_tool: Path | None
 
 
 @explained()
@@ -51,25 +67,45 @@ def doctor(
     push: Annotated[
         bool, typer.Option("--push", help="Also ask you to push the tool along +x, +y and +z.")
     ] = False,
+    three_poses: Annotated[
+        bool,
+        typer.Option(
+            "--three-poses",
+            help="Also ask you to tilt the tool by hand (freedrive) to three sides: does the "
+            "payload explain each?",
+        ),
+    ] = False,
+    write_tool: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write TCP and payload of the pendant to this file, as a tool (rtde).",
+            metavar="FILE",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Look at machine, robot, sensor and configuration, and move nothing.
 
     Prints a table: each thing ok, warn or wrong, its value, what it should be, and the command or
-    pendant action that mends it. Leaves with 1 if anything is wrong. Numeric addresses
-    are left out; look for serial numbers and host names before you paste it into a bug report.
+    pendant action that mends it. Leaves with 1 if anything is wrong. Addresses, the names of this
+    machine and of the robot's, your home folder and a UR's serial number are left out, so that it
+    can be pasted into a bug report.
     """
     from ur_admittance.doctor.host import host
 
     if wrench and not (wrench.startswith("netft://") and kind_of(robot) == "rtde"):
         raise ConfigError("--wrench: must be netft://HOST, beside --robot rtde://HOST")
+    if write_tool is not None and kind_of(robot) != "rtde":
+        raise ConfigError("--write-tool: is for --robot rtde://HOST, whose pendant has them")
+    asked = Asked(wrench, listen, sensor_range, push, three_poses, write_tool)
     settings, findings = _settings(config)
     findings += host(seconds)
     if robot:
-        findings += _robot(robot, wrench, settings, listen, sensor_range, push)
+        findings += _robot(robot, settings, asked)
+    findings = [_without_secrets(finding, robot, wrench) for finding in findings]
     if as_json:
         wrong = any(f.state == "wrong" for f in findings)
-        rows = [{k: _masked(v) for k, v in asdict(f).items()} for f in findings]
+        rows = [asdict(f) for f in findings]
         typer.echo(json.dumps({"ok": not wrong, "findings": rows}, indent=2))
     else:
         _show(findings)
@@ -103,24 +139,15 @@ def _settings(name: str) -> tuple[Config, list[Finding]]:
             words,
             good=not advice.payload_warning(config, date.today()),
             should="calibrated within 90 days",
-            mend="ur-admittance calibrate --robot URL, then 'extends: payload.yaml'",
+            mend="ur-admittance calibrate --robot URL, then 'payload: payload.yaml'",
         )
     )
     return config, findings
 
 
-def _robot(
-    url: str,
-    wrench: str,
-    config: Config,
-    seconds: float,
-    sensor_range: tuple[float, ...] | None,
-    push: bool,
-) -> Iterator[Finding]:
-    import numpy as np
-
+def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
     from ur_admittance import robots
-    from ur_admittance.doctor import stream
+    from ur_admittance.doctor import network, stream
     from ur_admittance.doctor.finding import OK, WARN, WRONG, Finding
 
     kind, options = kind_of(url), dict[str, Any](config=config)
@@ -129,11 +156,9 @@ def _robot(
     else:
         options["watch"] = True
     if kind == "rtde":
-        options["permit"] = lambda words: True  # nothing is started
-        if wrench:
-            from ur_admittance.sensors.netft import NetFt
-
-            options["sensor"] = NetFt(wrench.removeprefix("netft://"))
+        options |= _of_rtde(config, asked.wrench)
+    if kind == "ros2":
+        yield from _graph(config)
     began = time.monotonic()
     try:
         arm = robots.connect(url, **options)
@@ -146,24 +171,107 @@ def _robot(
     with arm:
         took = time.monotonic() - began
         yield Finding("robot", OK, f"{arm.model.name}, {arm.rate:g} Hz, answered in {took:.2f} s")
-        if kind == "ros2" and (trouble := arm.trouble()):
-            yield Finding("graph", WRONG, trouble, "one sender each", "end the other node")
+        if kind == "rtde":
+            yield from _controller(arm, url, config, asked.write_tool)
         try:
-            heard = stream.listen(arm, seconds)
+            heard = stream.listen(arm, asked.seconds)
         except AdmittanceError as error:
             yield Finding("robot", WRONG, str(error), "a stream", "look at robot and network")
             return
+        if kind == "ros2" and (rivals := arm.rivals()):  # type: ignore[attr-defined]
+            yield Finding("graph", WRONG, rivals, "one sender each", "end the other node")
         yield from stream.rates(heard)
-        ends = None if sensor_range is None else np.array(sensor_range)
-        yield from stream.wrench(heard, config, real=arm.real_sensor, ends=ends)
-        if np.isfinite(heard.wrench).all():
-            yield from stream.gravity(arm, config, heard)
-        yield stream.place(arm, config, heard)
-        for axis in range(3 if push else 0):
-            typer.echo(f"push the tool along its +{'xyz'[axis]}, now, for 5 s ...", err=True)
-            yield stream.felt(arm, config, axis, 5.0)
+        if kind == "rtde":
+            yield network.jitter(heard)
+        yield from _sensor(arm, config, heard, asked)
         if arm.stopped_by:
             yield Finding("robot", WARN, arm.stopped_by, "ready", "see the pendant")
+
+
+def _sensor(arm: Robot, config: Config, heard: Heard, asked: Asked) -> Iterator[Finding]:
+    """The readings, gravity, and what a person is asked to do."""
+    import numpy as np
+
+    from ur_admittance.doctor import stream
+
+    ends = asked.sensor_range or config.safety.sensor_range
+    limits = None if ends is None else np.array(ends)
+    yield from stream.wrench(heard, config, real=arm.real_sensor, ends=limits)
+    if np.isfinite(heard.wrench).all():
+        yield from stream.gravity(arm, config, heard)
+    yield stream.place(arm, config, heard)
+    for axis in range(3 if asked.push else 0):
+        typer.echo(f"push the tool along its +{'xyz'[axis]}, now, for 5 s ...", err=True)
+        yield stream.felt(arm, config, axis, 5.0)
+    if asked.three_poses:
+        from ur_admittance.cli.by_hand import led
+        from ur_admittance.loop import signals
+
+        with signals() as ended:
+            measured = led(
+                arm,
+                ended,
+                lambda poses: typer.echo(f"pose {len(poses)} of {_THREE} taken", err=True),
+                _THREE,
+            )
+        if measured:
+            yield from stream.poses(arm, config, measured)
+
+
+def _of_rtde(config: Config, wrench: str) -> dict[str, Any]:
+    """Options of a UR controller that is only looked at."""
+    from ur_admittance.robots.rtde.inspection import Expected
+
+    options: dict[str, Any] = {"expected": Expected(tcp=config.tool.point)}
+    options["permit"] = lambda words: True  # nothing is started
+    if wrench:
+        from ur_admittance.sensors.netft import NetFt
+
+        options["sensor"] = NetFt(wrench.removeprefix("netft://"))
+    return options
+
+
+def _controller(arm: Any, url: str, config: Config, file: Path | None) -> Iterator[Finding]:
+    """What a UR controller says of itself, against the configuration; and the way to it."""
+    from ur_admittance.doctor import network
+    from ur_admittance.doctor.finding import OK, Finding
+    from ur_admittance.robots.rtde import pendant
+    from ur_admittance.robots.rtde.address import address_of
+    from ur_admittance.robots.rtde.round_trip import round_trips
+
+    yield Finding("pendant", OK, pendant.words(arm.found))
+    yield from network.differences(arm.differences())
+    host, ports = address_of(url)
+    yield network.round_trip(round_trips(host, ports["rtde"], _QUESTIONS))
+    if file is not None:
+        pendant.write(file, arm.found)
+        yield Finding("tool", OK, f"{file}: written; use it with 'tool: {file}'")
+
+
+def _graph(config: Config) -> Iterator[Finding]:
+    """Who is on the graph, whether they can be heard or not."""
+    from ur_admittance.doctor import network
+    from ur_admittance.doctor.finding import WRONG, Finding
+
+    try:
+        from ur_admittance.robots.ros2 import graph, topics
+    except AdmittanceError as error:
+        yield Finding("graph", WRONG, str(error), "ROS 2", "source its setup.bash")
+        return
+    given = "mode" in config.output.model_fields_set
+    places = graph.places(topics.WRIST_FT, config.output.mode if given else "position")
+    yield from network.graph(places, graph.domain())
+
+
+def _without_secrets(finding: Finding, *urls: str) -> Finding:
+    """Without what a stranger need not read."""
+    from ur_admittance.doctor.masking import masked
+
+    hosts = [url.partition("://")[2].partition(":")[0].strip("/") for url in urls]
+    secrets = [(host, "ROBOT") for host in hosts] + [(platform.node(), "HOST")]
+    told = (masked(text, secrets) for text in (finding.value, finding.should, finding.mend))
+    value, should, mend = told
+    return replace(finding, value=value, should=should, mend=mend)
 
 
 def _show(findings: list[Finding]) -> None:
@@ -174,16 +282,11 @@ def _show(findings: list[Finding]) -> None:
     for head in ("what", "", "found"):
         table.add_column(head, no_wrap=head != "found", overflow="fold")
     for f in findings:
-        value = Text(_masked(f.value))
+        value = Text(f.value)
         if f.state != "ok":
-            value.append(f"\nshould be: {_masked(f.should)}\nto mend:   {_masked(f.mend)}", "dim")
+            value.append(f"\nshould be: {f.should}\nto mend:   {f.mend}", "dim")
         table.add_row(f.what, Text(f.state, _STYLES[f.state]), value)
     screen = console()
     screen.print(table)
     count = {state: sum(f.state == state for f in findings) for state in _STYLES}
     screen.print(f"\n{count['ok']} ok, {count['warn']} to look at, {count['wrong']} wrong")
-
-
-def _masked(value: Any) -> Any:
-    """Without addresses."""
-    return _ADDRESS.sub("ADDRESS", value) if isinstance(value, str) else value

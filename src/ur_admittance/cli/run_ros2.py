@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, attend, claimed
+from ur_admittance.cli.attend import Wanted, attend, claimed, warn_of_payload
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
 from ur_admittance.config import Config
 from ur_admittance.ros2.allowed import Allowed
@@ -63,6 +63,8 @@ class Ros2Run:
                     wrench=self.wrench or topics.WRIST_FT,
                     sign=-1 if self.flip_wrench else 1,
                     allowed=self.allowed,
+                    frozen_by_default=wanted.config is None
+                    or "frozen_samples" not in wanted.config.safety.model_fields_set,
                 )
             if wanted.view:
                 typer.echo(f"{node.get_fully_qualified_name()} is on the graph; Ctrl-C ends it")
@@ -74,6 +76,8 @@ class Ros2Run:
                         node.arming.travel_once = True
                     if asked or node.robot is None or node.controller is None:
                         return Summary(asked=True), None
+                    node.robot.see_sensor()
+                    warn_of_payload(node.robot, node.controller.config)
                     return attend(
                         node.robot,
                         node.controller,
@@ -95,8 +99,11 @@ class Ros2Run:
 
 def _for_hardware(config: Config) -> Config:
     """With `output.mode` position, unless a file or a preset says otherwise: a position is held
-    when its sender dies, a velocity is not.
+    when its sender dies, a velocity is not. And with a watch on a sensor that is taken for real.
     """
+    from ur_admittance.robots.base import watched
+
+    config = watched(config, real=True)
     given = "mode" in config.output.model_fields_set
     return config if given else config.replace({"output.mode": "position"})
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, attend, claimed, moved
+from ur_admittance.cli.attend import Wanted, attend, claimed, moved, warn_of_payload
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, agreed, permit
 from ur_admittance.config import Config
-from ur_admittance.config.advice import payload_warning
 from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from ur_admittance.run_summary import Summary
     from ur_admittance.telemetry.recorder import Recorded
 
-FROZEN = 25  # equal samples after which a real sensor counts as frozen
 Pose = tuple[float, float, float, float, float, float]
 
 
@@ -73,15 +70,15 @@ class RtdeRun:
         from ur_admittance import loop
         from ur_admittance.approach import Approach, travel_of, without_equilibrium
         from ur_admittance.controller import Controller
+        from ur_admittance.robots.base import watched
 
-        config = for_hardware(wanted.given_config)
+        config = wanted.given_config
         robot = self.robot(wanted.robot, config)
         with claimed(robot.name), robot as arm:
             if wanted.view:
                 typer.echo(f"{arm.name}: {arm.found.words}", err=True)
-                words = payload_warning(config, date.today())
-                if words and not arm.wrench_compensated:
-                    typer.echo(f"warning: {words}", err=True)
+            config = watched(config, real=arm.real_sensor)
+            warn_of_payload(arm, config)
             if self.zero:
                 arm.zero()
             if travel := travel_of(arm.model, config, arm.look().q):
@@ -125,14 +122,6 @@ class RtdeRun:
             return True
         typer.echo(words, err=True)
         return agreed("Have you looked at the arm, and may it start?")
-
-
-def for_hardware(config: Config) -> Config:
-    """With a watch on samples that never change, unless the file says otherwise: real sensors have
-    noise, a dead one has none.
-    """
-    given = "frozen_samples" in config.safety.model_fields_set
-    return config if given else config.replace({"safety.frozen_samples": FROZEN})
 
 
 def options(

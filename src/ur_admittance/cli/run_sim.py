@@ -36,6 +36,7 @@ class SimRun:
         from ur_admittance.approach import Approach, travel_of, without_equilibrium
         from ur_admittance.controller import Controller
         from ur_admittance.realtime import Pace
+        from ur_admittance.robots.base import watched
         from ur_admittance.robots.sim import following
 
         config, pace = wanted.given_config, self.pace
@@ -49,7 +50,7 @@ class SimRun:
             if travel := travel_of(arm.model, config, arm.wait().q):
                 permit(travel, allowed=self.allow_travel)
                 config = without_equilibrium(config)
-            controller = Controller(arm.model, config)
+            controller = Controller(arm.model, watched(config, real=arm.real_sensor))
 
             def drive(board: Blackboard) -> Summary:
                 board.tighten_only = not self.allow_loosening

@@ -52,7 +52,11 @@ def sim_ros2(
         ),
     ] = None,
     ideal: Annotated[
-        bool, typer.Option("--ideal", help="An arm without lag, delay and sensor noise.")
+        bool,
+        typer.Option(
+            "--ideal",
+            help="An arm without lag, delay and sensor noise.",
+        ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise.")] = 0,
     rate: Annotated[
@@ -97,10 +101,10 @@ def sim_ros2(
         raise ConfigError("--write-config: needs a --scenario")
 
     from ur_admittance.realtime import RealTime, prepare, restore
-    from ur_admittance.robots.ros2 import wire
+    from ur_admittance.robots.ros2 import topics, wire
     from ur_admittance.robots.sim import SimRobot
     from ur_admittance.robots.sim.carried import carried
-    from ur_admittance.ros2.sim_node import NAME, SimNode
+    from ur_admittance.ros2.sim_node import SimNode
 
     if scenario:
         robot = _scene(scenario, arm, write_config, ideal, seed)
@@ -113,7 +117,7 @@ def sim_ros2(
         robot.hand = to_and_fro(push)
     with wire.started(), robot:
         with wire.urgent(priority):
-            sim = SimNode(wire.rclpy.create_node(NAME), robot, repeat=repeat)
+            sim = SimNode(wire.rclpy.create_node(topics.SIM_ARM), robot, repeat=repeat)
         asked = priority > 0
         for line in prepare(RealTime(priority, lock_memory=asked, awake=asked)):
             typer.echo(f"warning: {line}", err=True)

@@ -172,6 +172,12 @@ class Payload(Section):
     left_torque: float = number(
         0, "[0, 100]", "Nm", "that the calibration leaves unexplained at most", live=False
     )
+    noise_force: float = number(
+        0, "[0, 100]", "N", "rms of a reading, by the calibration; 0: not known", live=False
+    )
+    noise_torque: float = number(
+        0, "[0, 100]", "Nm", "rms of a reading, by the calibration; 0: not known", live=False
+    )
     date: str | None = declare(
         "text", None, "of the calibration", optional=True, live=False, cleaner=clean_date
     )
@@ -262,8 +268,24 @@ class Safety(Section):
     frozen_samples: int = declare(
         "integer",
         0,
-        "equal samples after which the sensor counts as frozen; 0: off",
+        "equal samples after which the sensor counts as frozen; 0: off; real sensors: 25, if none "
+        "is given",
         bounds=(0, 100000),
+    )
+    sensor_range: Six | None = number(
+        None,
+        "(0, 1e5]",
+        "N, Nm",
+        "greatest reading of each axis of the sensor; 95 % stops the arm; none: not known",
+        size=6,
+        optional=True,
+        live=False,
+    )
+    drift_seconds: float = number(
+        2,
+        "[0, 60]",
+        "s",
+        "moving so long with nobody there: hold; needs payload.noise_force, noise_torque; 0: off",
     )
     max_tracking_error: float = number(0.05, "(0, 1]", "m", "distance behind that stops the arm")
     max_tracking_rotation: float = number(0.3, "(0, 1.5]", "rad", "likewise, rotation")

@@ -43,6 +43,7 @@ TIGHTER = {
     "safety.spike_force": FIXED,
     "safety.spike_torque": FIXED,
     "safety.frozen_samples": OFF_AT_ZERO,
+    "safety.drift_seconds": OFF_AT_ZERO,
     "safety.max_tracking_error": LESS,
     "safety.max_tracking_rotation": LESS,
     "safety.tracking_timeout": LESS,

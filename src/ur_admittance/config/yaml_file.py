@@ -20,7 +20,7 @@ _MOST_BYTES, _MOST_VALUES, _MOST_DEPTH = 1_000_000, 10_000, 20
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None, ".nan": math.nan}
 _WORDS |= {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf}
-_TOOL = "tool"
+_IN_FILES = ("tool", "payload")  # sections that may have a file of their own
 _ROS_OWN = ("use_sim_time", "qos_overrides", "start_type_description_service")
 
 
@@ -35,30 +35,39 @@ def read(path: str | os.PathLike[str], schema: Schema, above: tuple[str, ...] = 
         where = entry.value
         if entry.name == "equilibrium" and isinstance(where, str) and where not in ("", "none"):
             source.entries[index] = entry._replace(value=os.path.join(folder, where))
-    _take_tool(source, folder, schema)
+    _take_files(source, folder, schema)
     return source
 
 
-def _take_tool(source: Source, folder: str, schema: Schema) -> None:
-    """`tool: my-probe.yaml` stands for the keys in that file, bare or below `tool`."""
-    for entry in [e for e in source.entries if e.name == _TOOL and isinstance(e.value, str)]:
+def _take_files(source: Source, folder: str, schema: Schema) -> None:
+    """`tool: my-probe.yaml` and `payload: payload.yaml` stand for the keys in that file: bare, or
+    below `tool` and `payload`, as calibrations write both.
+    """
+    files = [e for e in source.entries if e.name in _IN_FILES and isinstance(e.value, str)]
+    for entry in files:
         source.entries.remove(entry)
         at = (entry.line, entry.column)
         try:
             text, file = _text_of(os.path.join(folder, entry.value))
             inner = Source([], file)
-            _flatten(_tree(text, file), "", inner, (_TOOL,))
+            _flatten(_tree(text, file), "", inner, _IN_FILES)
             if inner.problems:
                 refuse(inner.problems, file)
         except ConfigError as error:
-            source.problems += [Problem(_TOOL, line, *at) for line in error.problems]
+            source.problems += [Problem(entry.name, line, *at) for line in error.problems]
             continue
-        keys = {f"{_TOOL}.{key}" for key in schema.sections[_TOOL]}
+        keys = {f"{section}.{key}" for section in _IN_FILES for key in schema.sections[section]}
+        given = {e.name for e in source.entries}
         for found in inner.entries:
-            name = found.name if found.name.startswith(f"{_TOOL}.") else f"{_TOOL}.{found.name}"
+            below = found.name.startswith(tuple(f"{section}." for section in _IN_FILES))
+            name = found.name if below else f"{entry.name}.{found.name}"
+            where = f"{file}:{found.line}"
             if name not in keys:
-                words = f"{file}:{found.line}: {schema.unknown(name)}"
-                source.problems.append(Problem(_TOOL, words, *at))
+                words = f"{where}: {schema.unknown(name)}"
+                source.problems.append(Problem(entry.name, words, *at))
+            elif name in given:
+                words = f"{where}: {name} is given beside it, too; keep one of the two"
+                source.problems.append(Problem(entry.name, words, *at))
             else:
                 source.entries.append(Entry(name, found.value, *at))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ur_admittance import preflight
+from ur_admittance.calibration.measured import Measured
 from ur_admittance.config import Config
 from ur_admittance.doctor.finding import OK, WARN, WRONG, Finding, judged
 from ur_admittance.errors import RobotError
@@ -23,6 +24,7 @@ _FROZEN = 25  # equal readings in a row
 _DEADBAND = 4.0  # standard deviations
 _DRIFT = 0.5, 0.05  # N, Nm a minute
 _COARSE = 0.5, 0.05  # N, Nm of a step
+_TILTED = 30.0  # degrees
 _MARGIN = 0.5  # of the range that should be free at rest
 
 
@@ -223,6 +225,38 @@ def gravity(robot: Robot, config: Config, heard: Heard) -> Iterator[Finding]:
         words,
         f"at most {most[0]:.2g} N, {most[1]:.2g} Nm",
         why.rpartition("; ")[2] + "; else: ur-admittance calibrate",
+    )
+
+
+def poses(robot: Robot, config: Config, measured: Sequence[Measured]) -> Iterator[Finding]:
+    """Whether bias and payload explain the readings in several poses: a sign, an axis or a mass
+    that is wrong may hide in one of them.
+    """
+    params = pack(config, robot.model)
+    for n, one in enumerate(measured, 1):
+        mean, q = one.samples.mean(axis=0), one.q
+        if q is None:
+            continue
+        left = mean - preflight.expected(robot.model, params, q)
+        why = preflight.problem(robot.model, params, config, q, mean)
+        most = preflight.allowed(config)
+        yield judged(
+            f"gravity, pose {n}",
+            f"{np.linalg.norm(left[LINEAR]):.2g} N, {np.linalg.norm(left[ANGULAR]):.2g} Nm "
+            "unexplained",
+            good=not why,
+            should=f"at most {most[0]:.2g} N, {most[1]:.2g} Nm",
+            mend=why.rpartition("; ")[2] + "; else: ur-admittance calibrate",
+            bad=WRONG,
+        )
+    axes = np.array([one.R_WS.T @ np.array(config.payload.gravity) for one in measured])
+    tilts = np.degrees(np.arccos(np.clip(axes @ axes[0] / (axes[0] @ axes[0]), -1.0, 1.0)))
+    yield judged(
+        "poses",
+        f"gravity turned by up to {tilts.max():.0f} degrees in the sensor",
+        good=bool(tilts.max() >= _TILTED),
+        should=f"{_TILTED:.0f} degrees or more: similar poses show nothing new",
+        mend="tilt the tool further to another side",
     )
 
 

@@ -11,6 +11,7 @@ from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.desired import LONGEST_STEP, STALE_AFTER
 from ur_admittance.kernel.layout import EVENTS
 from ur_admittance.kernel.monitor import SWING
+from ur_admittance.kernel.wrench import FULL
 
 LONGEST_DT = 0.1  # s
 GAP = 5.0  # periods
@@ -183,6 +184,10 @@ def measure(p, s, i, mask):
         return joint_outside(p, s)
     if mask == bits.CONTACT_UNSTABLE:
         return s.wave_last, SWING
+    if mask == bits.SENSOR_SATURATED:
+        return s.range_share, FULL
+    if mask == bits.DRIFTING:
+        return s.drift_time, p.drift_seconds
     if mask == bits.IK_FAILED:
         return 1.0 * s.ik_failures, 1.0 * IK_FAILURES
     return 0.0, 0.0

@@ -94,6 +94,10 @@ PARAMS = _record(
         ("spike_torque", _FLOAT),  # Nm, 0 = off
         ("frozen_samples", _INT),  # 0 = off
         ("tracking_timeout", _FLOAT),  # s
+        ("per_range", _FLOAT, (6,)),  # 1/N, 1/Nm: one over the sensor's range, 0 = not known
+        ("drift_seconds", _FLOAT),  # s, 0 = drift is not looked for
+        ("quiet_force", _FLOAT),  # N, by which a force varies that nobody makes
+        ("quiet_torque", _FLOAT),  # Nm
     ]
 )
 
@@ -154,6 +158,9 @@ STATE = _record(
         ("force_limit", _FLOAT),
         ("torque", _FLOAT),  # Nm
         ("torque_limit", _FLOAT),
+        ("range_share", _FLOAT),  # of the sensor's range, of the axis that is nearest its end
+        ("range_least", _FLOAT),  # the least of it since the load began to fall
+        ("range_time", _FLOAT),  # s since it fell
         ("F_S_comp", _FLOAT, (6,)),  # bias, gravity, inertia taken off
         ("F_S_filt", _FLOAT, (6,)),
         ("F_S", _FLOAT, (6,)),  # F_P, moved back to S
@@ -161,6 +168,12 @@ STATE = _record(
         ("F_law", _FLOAT, (6,)),  # at P, in the law's axes
         ("filter_dt", _FLOAT),
         ("filter_gain", _FLOAT),
+        # drift
+        ("slow_F", _FLOAT, (6,)),  # N, Nm in S: through a slow low-pass
+        ("quiet_F", _FLOAT, (6,)),  # N, Nm in S: follows that no faster than a drift
+        ("drift_force", _FLOAT),  # N beyond the deadband that a hold has shown to be nobody's
+        ("drift_torque", _FLOAT),  # Nm
+        ("drift_time", _FLOAT),  # s that the arm has moved with nobody there
         # desired pose D and its goal G
         ("p_WD", _FLOAT, (3,)),
         ("wxyz_WD", _FLOAT, (4,)),

@@ -18,6 +18,7 @@ from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.contact import clear_contact, damp, feel, sharpen
 from ur_admittance.kernel.contact_motion import allow_braking, lead_lag, note_contact
 from ur_admittance.kernel.desired import desired, take_goal
+from ur_admittance.kernel.drift import watch_drift
 from ur_admittance.kernel.ik import inverse_kinematics
 from ur_admittance.kernel.kinematics import kinematics
 from ur_admittance.kernel.law import (
@@ -67,6 +68,7 @@ def step(p, s, i, o):
     accept_wrench(p, s, i)
     check_wrench_age(p, s, i)
     wrench(p, s)
+    watch_drift(p, s)
     account(p, s)
     watch(p, s)
     take_goal(s, i)

@@ -27,6 +27,9 @@ from ur_admittance.kernel.spatial import (
 )
 
 SPIKES_DROPPED = 3  # a jump that lasts longer is real
+FULL = 0.95  # of its range: beyond it a sensor says little
+_FALLS = 0.01  # of the range, by which a load must fall
+_FALLS_WITHIN = 1.0  # s
 _SAME = 1e-9  # s, slack for differences of times
 
 
@@ -39,6 +42,7 @@ def accept_wrench(p, s, i):
         s.wrench_silence += s.dt
         return
     judge(p, s, f, t)
+    check_range(p, s, i)
     if s.wrench_seen and not s.seeding and s.spikes < SPIKES_DROPPED:
         jump_f = norm(sub(f, linear(s.wrench_good)))
         jump_t = norm(sub(t, angular(s.wrench_good)))
@@ -100,6 +104,27 @@ def judge(p, s, f, t):
         s.status |= bits.OVER_FORCE
     if not s.torque <= s.torque_limit:
         s.status |= bits.OVER_TORQUE
+
+
+@jit
+def check_range(p, s, i):
+    """Stop where a reading nears the end of the sensor's range, whatever bias and payload explain.
+
+    An arm that is activated there may unload: it goes on as long as the load falls.
+    """
+    share = 0.0
+    for n in range(6):
+        share = max(share, abs(i.wrench[n]) * p.per_range[n])
+    s.range_share = share
+    s.range_time += s.dt
+    if share < FULL:
+        s.range_least = FULL - _FALLS
+        s.range_time = 0.0
+    elif s.seeding == bits.SEED_ALL or share <= s.range_least - _FALLS:
+        s.range_least = share
+        s.range_time = 0.0
+    elif share >= s.range_least + _FALLS or s.range_time > _FALLS_WITHIN:
+        s.status |= bits.SENSOR_SATURATED
 
 
 @jit

@@ -24,8 +24,19 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ur_admittance.config import Config
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
+
+FROZEN = 25  # equal samples after which a real sensor counts as frozen
+
+
+def watched(config: Config, *, real: bool) -> Config:
+    """With a watch on samples that never change where the sensor is `real`, unless the file says
+    otherwise: real sensors have noise, a dead one has none.
+    """
+    given = "frozen_samples" in config.safety.model_fields_set
+    return config.replace({"safety.frozen_samples": FROZEN}) if real and not given else config
 
 
 class State:
@@ -42,6 +53,8 @@ class State:
         speed_scaling: 0 to 1, how much of a commanded speed the robot makes (the pendant's slider).
         first_time: when the first of them arrived, if the robot knows; else they are taken to have
             come one period apart.
+        wrenches: how many wrenches have come, where the robot counts them; else -1, and a new
+            `wrench_time` is a new one.
         tick_time: when the cycle began, where that is not the arrival of the joint state.
     """
 
@@ -55,6 +68,7 @@ class State:
         "tick_time",
         "wrench",
         "wrench_time",
+        "wrenches",
     )
 
     def __init__(self) -> None:
@@ -66,6 +80,7 @@ class State:
         self.cycle = -1
         self.speed_scaling = 1.0
         self.first_time = -math.inf
+        self.wrenches = -1
         self.tick_time = -math.inf
 
     @property

@@ -100,6 +100,7 @@ class Arming:
         """A controller with all that was changed meanwhile, for the loop to activate."""
         node = self._node
         robot, _ = node.configured("activate")
+        self._spare_the_simulated(robot)
         config, travel = self._settled(), self.travel()
         controller = Controller(robot.model, without_equilibrium(config) if travel else config)
         self.approach, self.travel_once = None, False
@@ -174,6 +175,13 @@ class Arming:
             f"{travel.words}: that has to be allowed, start this node with --allow-travel; or call "
             f"{where}, or bring the arm near it first"
         ]
+
+    def _spare_the_simulated(self, robot: Ros2Robot) -> None:
+        """No watch on frozen samples where the arm is simulated, and nobody asked for it."""
+        config = self._node.parameters.config
+        watched = config.safety.frozen_samples and config.dynamic_parameters
+        if watched and self._node.frozen_by_default and not robot.real_sensor:
+            self._node.change({"safety.frozen_samples": 0})
 
     def _settled(self) -> Config:
         """The configuration with the equilibrium that was set since."""

@@ -45,6 +45,8 @@ from ur_admittance.ros2.parameters import (
 )
 from ur_admittance.ros2.upkeep import Upkeep
 
+_FROZEN = "safety.frozen_samples"
+
 
 class AdmittanceNode(ManagedNode):
     """The arm behind `/joint_states` gives way to the wrench on its topic.
@@ -75,6 +77,7 @@ class AdmittanceNode(ManagedNode):
         wrench: str = topics.WRIST_FT,
         sign: int = 1,
         allowed: Allowed | None = None,
+        frozen_by_default: bool = False,
     ) -> None:
         """
         Args:
@@ -83,6 +86,8 @@ class AdmittanceNode(ManagedNode):
             wrench: see `Ros2Robot`.
             sign: see `Ros2Robot`.
             allowed: what those on the graph may do to it; default: the least.
+            frozen_by_default: nobody asked for a watch on frozen samples, so that a simulated arm
+                may do without.
         """
         super().__init__(topics.NODE)
         if self.get_parameter(SIM_TIME).value:
@@ -92,7 +97,9 @@ class AdmittanceNode(ManagedNode):
         self.controller: Controller | None = None
         self.board: Blackboard | None = None
         self.looping, self.stopped, self.refused = False, "", [""]
-        config = (config or Config()).replace(given_to(self))
+        given = given_to(self)
+        config = (config or Config()).replace(given)
+        self.frozen_by_default = frozen_by_default and _FROZEN not in given
         self._wrench, self._sign, fixed = wrench, sign, {}
         if wrench == topics.NETFT_PROC_PROBE:
             config = config.replace(COMPENSATED)

@@ -12,6 +12,7 @@ from ur_admittance.packing import pack
 from ur_admittance.robots.ros2 import topics
 from ur_admittance.robots.ros2.pacing import FEWEST
 from ur_admittance.robots.ros2.robot import Ros2Robot
+from ur_admittance.robots.wrench_rate import WrenchRate
 
 WINDOW, CYCLES = 0.3, 10  # s and number of joint states that are looked at, at least
 _FIRST = 1.0  # s for the first message
@@ -37,6 +38,8 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
     if missing := robot.missing():
         return [missing]
     q, heard, begun = state.q.copy(), robot.heard, state.joint_time
+    robot.see_sensor()
+    samples = WrenchRate(state, robot.rate)
     robot.rivals()
     slowest = robot.rate * (FEWEST if config.clock == "timer" else 1.0)
     state = robot.look(max(WINDOW, CYCLES / slowest))
@@ -61,6 +64,11 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
     found += [rivals] if (rivals := robot.rivals()) else []
     rate = (robot.heard - heard) / seconds
     found += [pace] if (pace := robot.pace.problem(rate, joints, safety.joint_timeout)) else []
+    samples.add(state)
+    if samples.problem():  # another second, to be sure
+        samples = WrenchRate(state, robot.rate)
+        samples.add(state := robot.look(1.0))
+    found += [f"{wrench}: {slow}"] if (slow := samples.problem()) else []
     moves = preflight.motion(robot.model, q, state.q, seconds)
     found += [moves] if moves else []
     params = pack(config, robot.model)

@@ -27,7 +27,6 @@ from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.sim import Hand, SimRobot
 from ur_admittance.validate import six
 
-NAME = "sim_arm"
 PUSH = "/sim/push"
 PUSH_SECONDS = 1.0  # how long a push from outside lasts, unless it is renewed
 QUALITY = QoSProfile(depth=10)  # reliable, as the driver's: that serves subscribers of either kind

@@ -87,26 +87,20 @@ class Ros2Robot(Robot):
         if sign not in (1, -1):
             raise RobotError(f"Ros2Robot: sign must be 1 or -1, got {sign!r:.100}")
         self.config = Config() if config is None else config
-        for key in ("point", "sensor"):
-            if getattr(self.config.tool, key) is not None:
-                raise RobotError(
-                    f"tool.{key}: on a ROS 2 graph the description and tf say where tool point "
-                    "and sensor are (tip, ft_frame); leave it out, and put it there"
-                )
-        self.problem = ""
+        wire.refuse_places(self.config)
+        self.problem = self.strange = ""
         self._given = wire.model_named(model, self.config) if isinstance(model, str) else model
         self._wrench_topic, self._sign, self._name, self._watch = wrench, sign, name, watch
         self._node, self.resolve = node, resolve
         self._owned = ExitStack()
         self._publishers: dict[str, Any] = {}
         self._state = State()
-        self._q, self._qd = np.full(6, np.nan), np.full(6, np.nan)
-        self._q_before = np.full(6, np.nan)
-        self._count = self.heard = 0
+        self._state.wrenches = 0
+        self._q, self._qd, self._q_before = np.full((3, 6), np.nan)
+        self._count = self._felt = self.heard = 0
         self.senders: dict[str, set[bytes]] = {topics.JOINT_STATES: set(), wrench: set()}
         self.helpers: set[str] = set()
         self.told: Callable[[np.ndarray], None] | None = None
-        self.strange = ""
         self.meanwhile: Callable[[], None] | None = None
         self._next_look = self._next_meanwhile = 0.0
 
@@ -122,6 +116,7 @@ class Ros2Robot(Robot):
                 if time.monotonic() > deadline:
                     raise RobotError(f"connect: {missing} for {_PATIENCE:g} s; does its node run?")
                 self.look(0.05)
+            self.see_sensor()
             if not self._watch and (found := self.claim(self.config.output.mode)):
                 raise RobotError(f"connect: {found}")
         except BaseException:
@@ -291,6 +286,13 @@ class Ros2Robot(Robot):
     def wrench_topic(self) -> str:
         return self.resolve(self._wrench_topic)
 
+    def see_sensor(self) -> None:
+        """Find out whether anybody but the simulated arm sends the wrench: `real_sensor`. It takes
+        a moment, and is not for the loop.
+        """
+        senders = wire.others_on(self._node, self.wrench_topic)
+        self.real_sensor = not senders or any(name != f"/{topics.SIM_ARM}" for name in senders)
+
     def rivals(self) -> str:
         """Which topic several nodes have sent on since this was last asked, in words; or ""."""
         found = ""
@@ -359,6 +361,8 @@ class Ros2Robot(Robot):
             if self._sign < 0:
                 np.negative(state.wrench, out=state.wrench)
             state.wrench_time = self.wrenches.arrived
+            self._felt += 1
+            state.wrenches = self._felt + self.wrenches.lost
         return fresh
 
     def _update_joints(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 NODE = "admittance_node"
+SIM_ARM = "sim_arm"  # the simulated arm, whose sensor is none
 
 JOINT_STATES = "/joint_states"
 WRIST_FT = "/wrist_ft_sensor"

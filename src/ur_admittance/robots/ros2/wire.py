@@ -258,6 +258,16 @@ def model_from(text: str, config: Config) -> RobotModel:
     return model
 
 
+def refuse_places(config: Config) -> None:
+    """A tool whose places are given in the configuration, where the graph says them."""
+    for key in ("point", "sensor"):
+        if getattr(config.tool, key) is not None:
+            raise RobotError(
+                f"tool.{key}: on a ROS 2 graph the description and tf say where tool point and "
+                "sensor are (tip, ft_frame); leave it out, and put it there"
+            )
+
+
 def model_named(name: str, config: Config) -> RobotModel:
     """The arm of a name such as 'ur5e', or in a URDF file, with the joint names configured."""
     if name.strip().lower() in RobotModel.arms():

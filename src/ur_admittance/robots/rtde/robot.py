@@ -229,6 +229,13 @@ class RtdeRobot(Robot):
             raise RobotError(f"found: robot {self.name} is {self._life}; call connect() first")
         return self._session.found
 
+    def differences(self) -> list[str]:
+        """What was not as expected when it was connected, also where it is only looked at: a line
+        each, with what to do.
+        """
+        own = self._sensor is None
+        return self._session.differences(self._expected, self._config, own_sensor=own)
+
     def zero(self) -> None:
         """Let the robot zero its own sensor (`zero_ftsensor`): before the first `wait`, at rest,
         with nothing touching the tool. It acts on the compensated wrench alone.

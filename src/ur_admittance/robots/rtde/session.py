@@ -88,7 +88,7 @@ class Session:
             raise RobotError(f"{self.name}: {found.why_no_arm}; say which arm it is with --model")
         nominal = RobotModel.ur(named, base="base") if found.arm is None else None
         self._listen()
-        lines = [] if self._watch else self._differences(found, expected, config, own_sensor)
+        lines = [] if self._watch else self.differences(expected, config, own_sensor=own_sensor)
         if lines:
             raise NotReady(self.name, lines)
         self.model = nominal or found.arm.model(named)  # type: ignore[union-attr]
@@ -122,9 +122,11 @@ class Session:
         self.first = self.states.time
         client.pause()
 
-    def _differences(
-        self, found: Found, expected: Expected, config: Config, own_sensor: bool
-    ) -> list[str]:
+    def differences(self, expected: Expected, config: Config, *, own_sensor: bool) -> list[str]:
+        """What is not as it should be, and whether the robot is ready: one line each."""
+        found = self.found
+        if found is None:
+            raise RobotError(f"{self.name}: not connected")
         compensated = own_sensor and self.source == COMPENSATED
         lines = differences(found, expected, config, compensated=compensated, own_sensor=own_sensor)
         if self._urcap is not None:
