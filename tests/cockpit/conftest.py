@@ -112,7 +112,7 @@ def page(served) -> Iterator[Callable[..., Any]]:
 
     opened = ExitStack()
 
-    def open_page(token: str | None = None, origin: str | None = "") -> Any:
+    def open_page(token: str | None = None, origin: Any = "") -> Any:
         link = opened.enter_context(
             connect(
                 f"ws://127.0.0.1:{served.port}/ws",

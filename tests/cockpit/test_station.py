@@ -15,9 +15,10 @@ from tests.cockpit.conftest import hear, tell
 def link(cockpit) -> Iterator[Any]:
     from websockets.sync.client import connect
 
+    origin: Any = f"http://127.0.0.1:{cockpit.port}"
     with connect(
         f"ws://127.0.0.1:{cockpit.port}/ws",
-        origin=f"http://127.0.0.1:{cockpit.port}",
+        origin=origin,
         compression=None,
         max_queue=None,
         close_timeout=1,

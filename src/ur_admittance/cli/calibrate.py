@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.attend import claimed
 from ur_admittance.cli.by_hand import led
 from ur_admittance.cli.common import AsJson, explained, read_config
 from ur_admittance.cli.kinds import kind_of
@@ -158,7 +159,8 @@ def _measured(
         options = {"config": config, "watch": by_hand}
         how["mode"] = "position"
     tell = _progress(poses, config) if not quiet else lambda measured: None
-    with robots.connect(url, **options) as arm:
+    made = robots.make(url, **options)
+    with claimed(made.name), made as arm:
         if arm.wrench_compensated:
             raise CalibrationError(
                 f"calibrate: {arm.name} has taken the payload out of the wrench itself, nothing is "
