@@ -210,7 +210,7 @@ _SIDEWAYS = 0.4 * np.array([0.375, 0.0, -0.625, 0.0, 0.0, 0.0])
 
 @paused
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(**cases(LAWFUL))
 @example(  # one joint that had to slow down, and the others did not
     turn=[0.0] * 6,

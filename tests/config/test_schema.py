@@ -132,6 +132,7 @@ def test_what_must_not_change_while_running_is_marked() -> None:
     fixed = {field.name for field in FIELDS if not field.live}
     assert fixed == {
         *("joints", "base_link", "ft_frame", "tip", "control_rate", "dynamic_parameters"),
+        *("clock", "monitor_rate"),
         *("equilibrium", "admittance.frame", "admittance.integrator", "admittance.engage_seconds"),
         *("limits.joint_velocity", "limits.joint_acceleration", "limits.joint_margin"),
         *("output.mode", "output.time_from_start"),

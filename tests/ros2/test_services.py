@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +20,7 @@ def test_a_service_that_fails_answers_and_does_not_end_the_run():
     node: Any = SimpleNamespace(get_logger=lambda: SimpleNamespace(error=logged.append))
 
     def answer(do) -> tuple[bool, str]:
-        response = _answered(node, do)(None, SimpleNamespace(message="", success=None))
+        response = asyncio.run(_answered(node, do)(None, SimpleNamespace(message="", success=None)))
         return response.success, response.message
 
     def refused(node):
