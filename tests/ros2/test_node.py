@@ -333,10 +333,12 @@ def test_it_tells_what_it_does(active: Stage):
         parts = all_of_it[-1].status if all_of_it else []
         return {part.name: {pair.key: pair.value for pair in part.values} for part in parts}
 
-    # 20 N less 1.5 N of deadband.
+    changes = {"admittance.deadband_force": 1.5, "admittance.mass": [5.0] * 6}
+    assert active.set({**changes, "max_linear_velocity": 0.7})[0].successful
+    # 20 N less the deadband.
     active.graph.until(lambda: status().get("wrench at the probe", {}).get("z [N]") == "18.5")
-    assert float(status()["gains in force"]["mass x [kg]"]) == 4.0
-    assert float(status()["limits"]["speed [m/s]"]) == Config().max_linear_velocity
+    active.graph.until(lambda: status()["gains in force"]["mass x [kg]"] == "5")
+    assert float(status()["limits"]["speed [m/s]"]) == 0.7
     assert float(status()["contact"]["stiffness [N/m]"]) == 0.0
     assert all_of_it[-1].header.stamp.sec > 0
 

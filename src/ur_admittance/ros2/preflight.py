@@ -63,6 +63,10 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
         return found
     found += [rivals] if (rivals := robot.rivals()) else []
     rate = (robot.heard - heard) / seconds
+    if robot.pace.problem(rate, joints, safety.joint_timeout):  # a second more, to be sure
+        heard, since = robot.heard, state.joint_time
+        state = robot.look(1.0)
+        rate = (robot.heard - heard) / max(state.joint_time - since, 1e-9)
     found += [pace] if (pace := robot.pace.problem(rate, joints, safety.joint_timeout)) else []
     samples.add(state)
     if samples.problem():  # another second, to be sure
