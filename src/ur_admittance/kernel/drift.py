@@ -16,7 +16,7 @@ from ur_admittance.kernel.spatial import (
     dot,
     linear,
     norm,
-    scale,
+    saturate,
     set_angular,
     set_linear,
     sub,
@@ -42,8 +42,8 @@ def watch_drift(p, s):
     f = sub(linear(s.slow_F), linear(s.quiet_F))
     t = sub(angular(s.slow_F), angular(s.quiet_F))
     quiet = norm(f) <= p.quiet_force and norm(t) <= p.quiet_torque
-    set_linear(s.quiet_F, add(linear(s.quiet_F), shortened(f, DRIFT * s.dt)))
-    set_angular(s.quiet_F, add(angular(s.quiet_F), shortened(t, DRIFT_TURN * s.dt)))
+    set_linear(s.quiet_F, add(linear(s.quiet_F), saturate(f, DRIFT * s.dt)))
+    set_angular(s.quiet_F, add(angular(s.quiet_F), saturate(t, DRIFT_TURN * s.dt)))
 
     f = turn(p.R_PS, linear(s.slow_F))
     t = add(turn(p.R_PS, angular(s.slow_F)), cross(linear(p.p_PS), f))
@@ -66,10 +66,3 @@ def watch_drift(p, s):
         s.drift_time = 0.0
     if s.drift_time >= p.drift_seconds - _SAME:
         s.status |= bits.DRIFTING
-
-
-@jit
-def shortened(a, most):
-    """A vector no longer than `most`."""
-    n = norm(a)
-    return scale(a, most / n) if n > most else a
