@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,6 +25,26 @@ def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Graph]:
         made.settle()
     finally:
         made.close()
+
+
+@pytest.fixture
+def staged(graph: Graph) -> Iterator[Callable[..., Stage]]:
+    """Makes a stage that is judged at the end of the test, and ends then."""
+    from tests.ros2.stage import Stage
+
+    made: list[Stage] = []
+
+    def make(*arguments: str, **more: Any) -> Stage:
+        made.append(Stage(graph, *arguments, **more))
+        return made[-1]
+
+    yield make
+    try:
+        for stage in made:
+            stage.judge()
+    finally:
+        for stage in made:
+            stage.close()
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +70,13 @@ class Graph:
         log: what nodes have logged.
         stops: all that they said when they stopped an arm; see `settle`.
         folder: in which processes start.
+        domain: what holds it; nobody else has it while a process lives that has inherited this.
         clock: of the processes that are started from now on; None: that on the wall.
     """
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         compile_once()
-        number, self._domain = domain()
+        number, self.domain = domain()
         private = {
             "ROS_DOMAIN_ID": str(number),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
@@ -124,7 +126,7 @@ class Graph:
             stderr=pipe,
             text=True,
             cwd=self.folder,
-            pass_fds=[self._domain.fileno()],  # nobody has this domain while the process lives
+            pass_fds=[self.domain.fileno()],
         )
         self._slots[process.pid] = slot
         self._processes.append(process)
@@ -289,6 +291,15 @@ class Graph:
         self.until(self._clients[service].service_is_ready)
         return self._clients[service]
 
+    def _inhabited(self) -> bool:
+        """Whether a process lives that was started with this graph's folder."""
+        mark = f"UR_ADMITTANCE_RUNTIME={self.folder}".encode()
+        for environment in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):  # it has just ended
+                if mark in environment.read_bytes():
+                    return True
+        return False
+
     def close(self) -> None:
         """End the processes, gently: one that is killed while it writes to our shared memory may
         make Fast DDS crash here when this node leaves the graph.
@@ -303,8 +314,10 @@ class Graph:
         for process in self._processes:
             process.kill()
             process.communicate()
+        while self._inhabited() and wall() < deadline:  # a guard outlives its node
+            time.sleep(0.005)
         self._executor.shutdown()
         self.node.destroy_node()
         self._ear.destroy_node()
         rclpy.shutdown(context=self._context)
-        self._domain.close()
+        self.domain.close()

@@ -183,9 +183,13 @@ class Stage:
         """Greatest joint speed commanded last, rad/s."""
         return float(np.abs(self.commands[-1].data).max()) if self.commands else 0.0
 
+    def trace(self) -> np.ndarray:
+        """Every command of the node so far, see `Clock.trace`."""
+        return self._clock.trace()
+
     def judge(self) -> None:
         """What was commanded so far was inside the limits, and no stop came as a surprise."""
-        oracle.judge(self._clock.trace(), self._config, MODEL)
+        oracle.judge(self.trace(), self._config, MODEL)
         self.graph.settle()
 
     def close(self) -> None:
@@ -196,7 +200,10 @@ class Stage:
         command = [sys.executable, "-m", "tests.ros2.clock", str(self._clock.path), "arm"]
         command += ["tests.ros2.stub_arm", str(self._arm_rate)]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)
+        held = [self.graph.domain.fileno()]
+        return subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT, pass_fds=held
+        )
 
 
 def change(graph: Graph, transition: str) -> bool:

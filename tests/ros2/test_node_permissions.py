@@ -24,20 +24,6 @@ PROGRAM = "/io_and_status_controller/robot_program_running"
 
 
 @pytest.fixture
-def staged(graph: Graph):
-    """Makes a stage that ends with the test."""
-    made: list[Stage] = []
-
-    def make(*arguments: str, **more) -> Stage:
-        made.append(Stage(graph, *arguments, **more))
-        return made[-1]
-
-    yield make
-    for stage in made:
-        stage.close()
-
-
-@pytest.fixture
 def strict(staged) -> Stage:
     """A node that allows nothing, active, beside a good arm."""
     stage = staged("--model", "ur5e", "--inactive", allowed=())

@@ -45,7 +45,8 @@ def described(graph: Graph) -> Node:
 
 def test_a_node_that_is_deaf_makes_its_participant_anew_and_says_so(graph: Graph, described: Node):
     command = [sys.executable, "-c", DEAF_AT_FIRST, "run", "--robot", "ros2", "--inactive"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=graph.folder)
+    held, pipe = [graph.domain.fileno()], subprocess.PIPE
+    process = subprocess.Popen(command, stderr=pipe, text=True, cwd=graph.folder, pass_fds=held)
     service, request = "/admittance_node/get_state", GetState.Request()
 
     def state() -> str:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -73,19 +73,15 @@ def TFMessage(package: str, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> An
 
 
 @pytest.fixture
-def staged(graph: Graph) -> Iterator[Any]:
-    """Makes a stage with a sensor in a frame of its own, that ends with the test."""
-    made: list[Stage] = []
+def staged(staged: Callable[..., Stage]) -> Callable[..., Stage]:
+    """Makes a stage with a sensor in a frame of its own."""
 
     def make(*arguments: str, config: str = OURS) -> Stage:
-        made.append(Stage(graph, *arguments, config=config))
-        made[-1].behave(description=URDF, frame=SENSOR)
-        return made[-1]
+        stage = staged(*arguments, config=config)
+        stage.behave(description=URDF, frame=SENSOR)
+        return stage
 
-    yield make
-    for stage in made:
-        stage.judge()
-        stage.close()
+    return make
 
 
 def stamped(parent: str, child: str, X: np.ndarray) -> TransformStamped:
