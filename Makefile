@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 LIGHT  := $(VENV)/.ready-for-demo
 
+# Where it is set, each of the hundreds of processes that the tests start compiles our sources anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo test check bench lint format clean
 
 help:

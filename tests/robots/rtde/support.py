@@ -210,7 +210,8 @@ class Lockstep:
         before = machine.input_int[24]
         fake.step()
         if machine.program_state != "PLAYING":
-            time.sleep(0.001)  # it is not there yet: let it work
+            # It is not there yet, or looks around: let it work.
+            time.sleep(0.001 if fake.rtde.clients else 0.02)
             return
         deadline = time.monotonic() + WIRE
         while machine.input_int[24] == before and self.process.poll() is None:
