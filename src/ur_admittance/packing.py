@@ -94,13 +94,15 @@ def _part_of(name: str) -> str:
 
 
 def carrying(model: RobotModel, config: Config) -> RobotModel:
-    """The arm with the tool point and the sensor that `tool` places; where it does not, its own."""
+    """The arm with the tool point and the sensor that `tool` places; where it does not, its own: a
+    tool point that is moved leaves the sensor where it is, at the flange.
+    """
     point, sensor = config.tool.point, config.tool.sensor
     if point is None and sensor is None:
         return model
     return model.with_tool(
         X_EP=None if point is None else pose_of(point),
-        X_ES=None if sensor is None else pose_of(sensor),
+        X_ES=model.X_ES if sensor is None else pose_of(sensor),
     )
 
 
@@ -209,7 +211,7 @@ def _pack_safety(p, config: Config, model: RobotModel) -> None:
     p.max_wrench[:] = safety.max_wrench or [math.inf] * 6
     p.spike_force = safety.spike_force
     p.spike_torque = safety.spike_torque
-    p.frozen_samples = safety.frozen_samples
+    p.frozen_samples = safety.frozen_samples or 0
     p.max_lead = safety.max_tracking_error
     p.max_lead_angle = safety.max_tracking_rotation
     p.max_lead_cosine = math.cos(0.5 * safety.max_tracking_rotation)

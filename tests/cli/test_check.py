@@ -234,3 +234,13 @@ def test_main_runs_the_command_line(
         main()
     assert left.value.code == 0
     assert json.loads(capsys.readouterr().out)["ok"]
+
+
+def test_a_mesh_that_is_none_is_told_before_any_run(tmp_path: Path) -> None:
+    path = tmp_path / "probe.yaml"
+    path.write_text("tool:\n  mesh: probe.stl\n")
+    missing = check(path)
+    assert missing.exit_code == 2
+    assert f"tool.mesh {tmp_path / 'probe.stl'}: no such file" in missing.stderr
+    (tmp_path / "probe.stl").write_bytes(b"solid probe\n" * 20)
+    assert "perhaps this is an ASCII file?" in check(path).stderr

@@ -44,6 +44,7 @@ def test_tuned_gains_are_saved_as_a_configuration(board, tmp_path: Path) -> None
         f"{tuned}: {len(Config.fields())} parameters of sim:a\n"
     )
     assert Config.load(tuned) == board.config()
+    assert "frozen_samples" not in tuned.read_text(), "the next robot decides, not this one"
     assert invoke("get", "admittance.damping", "--save", gains).exit_code == 0
     gains.write_text(gains.read_text() + "extends: preset:hand-guiding\n")
     loaded = Config.load(gains)

@@ -47,6 +47,7 @@ def bad_values(field: Field) -> list[object]:
         "boolean": [1, 0, 1.0, "yes", "true", {}],
         "choice": ["nonsense", "", 3, True, {}],
         "text": ["two words", "new\nline", 5, True, "1e3", {}],
+        "file": ["probe", "probe.step", "new\nline.obj", 5, True, {}],
     }[field.kind]
     ones = [*ones, object()]
     if field.bounds:

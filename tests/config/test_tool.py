@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cli.support import invoke
 from ur_admittance import Config, ConfigError, RobotError, RobotModel, preflight
 from ur_admittance.cli.attend import warn_of_payload
 from ur_admittance.config.advice import payload_warning, payload_words
@@ -68,7 +69,19 @@ def test_tool_point_and_sensor_are_those_of_the_section() -> None:
     carried = carrying(model, config)
     assert carried.X_EP[:3, 3] == pytest.approx([0, 0, 0.1])
     assert carried.X_EP[:3, 0] == pytest.approx([0, 1, 0], abs=1e-12)
+    assert np.array_equal(carried.X_ES, np.eye(4)), (
+        "the sensor stays at the flange, as on real arms"
+    )
+    turned = Config.from_dict({"tool.sensor": [0, 0, 0.02, 0, 0, 0]})
+    assert carrying(model, turned).X_ES[2, 3] == 0.02
     assert carrying(model, Config()) is model
+
+
+def test_an_arm_on_a_graph_that_says_tool0_has_its_sensor_nowhere_else(tmp_path: Path) -> None:
+    pytest.importorskip("rclpy")
+    (tmp_path / "a.yaml").write_text("tool: {sensor: [0, 0, 0.02, 0, 0, 0]}\n")
+    refused = invoke("sim-ros2", "--config", tmp_path / "a.yaml")
+    assert refused.exit_code == 2 and "sim-ros2 has its sensor in tool0" in refused.stderr
 
 
 def test_on_a_ros2_graph_the_description_says_where_the_tool_is() -> None:
@@ -105,10 +118,39 @@ def test_a_run_names_a_missing_calibration_where_the_sensor_is_real(capsys) -> N
 
 def test_frozen_samples_are_looked_for_where_the_sensor_is_real_unless_the_file_says() -> None:
     assert watched(Config(), real=True).safety.frozen_samples == FROZEN
-    assert watched(Config(), real=False).safety.frozen_samples == 0
+    assert watched(Config(), real=False).safety.frozen_samples is None
     for given in (0, 7):
         config = Config.from_dict({"safety.frozen_samples": given})
         assert watched(config, real=True).safety.frozen_samples == given
+
+
+@pytest.mark.parametrize("shape", ["plain", "ros2"])
+def test_what_a_simulated_run_saves_does_not_switch_the_watch_off_on_a_real_arm(shape: str) -> None:
+    saved = watched(Config(), real=False).to_yaml(shape)
+    assert "frozen_samples" not in saved
+    assert watched(Config.loads(saved), real=True).safety.frozen_samples == FROZEN
+
+
+def test_a_mesh_is_beside_the_file_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/probe.yaml").write_text("name: probe\nmesh: probe.stl\nmesh_scale: 0.001\n")
+    (tmp_path / "run.yaml").write_text("tool: tools/probe.yaml\n")
+    tool = Config.load(tmp_path / "run.yaml").tool
+    assert tool.mesh == str(tmp_path / "tools/probe.stl") and tool.mesh_scale == 0.001
+    (tmp_path / "own.yaml").write_text("tool:\n  mesh: ../probe.OBJ\n")
+    (tmp_path / "more.yaml").write_text("extends: own.yaml\n")
+    assert Config.load(tmp_path / "more.yaml").tool.mesh == str(tmp_path / "../probe.OBJ")
+    with pytest.raises(ConfigError, match=r"must be the path of an \.obj or \.stl file, got"):
+        Config.from_dict({"tool.mesh": "probe.step"})
+
+
+def test_a_sensor_may_be_named_instead_of_its_range() -> None:
+    """ATI's table for the Axia80-M20: 500 N across, 900 N along, 20 Nm."""
+    named = Config.loads("safety: {sensor_range: ati-axia80-m20-range-0}")
+    assert named.safety.sensor_range == (500, 500, 900, 20, 20, 20)
+    assert Config.loads(named.to_yaml()) == named
+    with pytest.raises(ConfigError, match=r"or a sensor of ati-.*did you mean ati-axia80-m20"):
+        Config.from_dict({"safety.sensor_range": "ati-axia80-m20"})
 
 
 def test_the_start_check_is_as_tight_as_the_calibration_allows() -> None:

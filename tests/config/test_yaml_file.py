@@ -225,6 +225,7 @@ def values_of(field: Field) -> st.SearchStrategy[object]:
         "boolean": st.booleans(),
         "choice": st.sampled_from(field.choices or ("",)),
         "text": st.from_regex(r"\A[A-Za-z_/][A-Za-z0-9_./-]{0,20}\Z"),
+        "file": st.sampled_from(["probe.obj", "/a b/ünïcode: #.STL"]),
         "pose": st.sampled_from(
             [
                 "pose.yaml",

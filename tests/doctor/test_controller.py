@@ -54,6 +54,7 @@ def test_of_a_controller_as_it_should_be_nothing_is_wrong() -> None:
         ({"tool.point": [0, 0, 0.15, 0, 0, 0]}, {}, {}, "TCP", "expected is [0, 0, 0.15"),
         ({"payload.gravity": [0, 9.81, 0]}, {}, {}, "gravity", "expected is"),
         ({}, {"states": ["local"]}, {}, "control", "local control"),
+        ({}, {}, {"target_speed_fraction": 0.0}, "speed slider", "moves not at all"),
         ({}, {"faults": ["sensor:freeze"]}, {}, "frozen bits", "equal readings"),
         ({}, {"faults": ["sensor:drift=2"]}, {}, "drift", "a minute"),
         ({"payload.force_bias": [0, 0, 8]}, {}, {}, "gravity", "N"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,10 @@ def heard(
         readings[500:600] = readings[500]
     if changes.get("nan"):
         readings[3, 4] = np.nan
-    return Heard(t, np.tile(HOME, (len(t), 1)), w, readings, rate)
+    q = np.tile(HOME, (len(t), 1))
+    if speed := changes.get("speed"):
+        q[:, 0] += speed * t
+    return Heard(t, q, w, readings, rate)
 
 
 def states(findings) -> dict[str, str]:
@@ -71,10 +75,58 @@ def test_a_sensor_of_125_hz_for_a_loop_of_500_is_wrong() -> None:
     assert found["state rate"].state == "ok"
 
 
+@pytest.mark.parametrize("what", ["state rate", "wrench rate"])
+def test_a_gap_between_samples_is_told_though_the_rate_is_good(what: str) -> None:
+    whole = heard()
+    late = np.r_[0:1000, 1010:2000]  # 20 ms without any
+    gap = {
+        "state rate": replace(whole, times=whole.times[late], q=whole.q[late]),
+        "wrench rate": replace(
+            whole, wrench_times=whole.wrench_times[late], wrench=whole.wrench[late]
+        ),
+    }[what]
+    found = {f.what: f for f in stream.rates(gap)}
+    assert [f.what for f in found.values() if f.state != "ok"] == [what]
+    assert found[what].state == "warn" and "longest gap 22.0 ms" in found[what].value
+    assert found[what].should == "no gap above 10 ms"
+
+
+def test_states_at_another_rate_than_the_robots_are_wrong() -> None:
+    slow = replace(heard(rate=400.0), rate=500.0)
+    found = {f.what: f for f in stream.rates(slow)}
+    assert found["state rate"].state == "wrong" and "400.0 Hz" in found["state rate"].value
+
+
+def test_an_arm_that_moves_and_a_tool_outside_its_box_are_told() -> None:
+    with SimRobot("ur5e", realtime=False) as arm:
+        moving = states(stream.gravity(arm, Config(), heard(speed=0.01)))
+        assert moving["at rest"] == "warn"
+        box = Config.from_dict({"limits.workspace_max": [0.1, 0.1, 0.1]})
+        assert stream.place(arm, Config(), heard()).state == "ok"
+        outside = stream.place(arm, box, heard())
+    assert outside.state == "warn" and "move the wall" in outside.mend
+
+
+def test_a_calibration_that_is_old_and_gains_that_are_unwise_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "old.yaml"
+    file.write_text(
+        "payload: {mass: 1.2, verdict: good, date: 2020-01-01}\n"
+        "admittance: {filter_coefficient: 1}\n"
+    )
+    said = json.loads(invoke("doctor", "--config", file, "--seconds", 0.2, "--json").stdout)
+    rows = [(row["what"], row["state"]) for row in said["findings"]]
+    assert ("configuration", "ok") in rows and ("configuration", "warn") in rows
+    old = next(row for row in said["findings"] if row["what"] == "payload")
+    assert old["state"] == "warn" and "that is old" in old["value"]
+
+
 def test_a_sensor_near_the_end_of_its_range_is_named() -> None:
     ends = np.array([0.3, 100, 100, 10, 10, 10])
     found = list(stream.wrench(heard(), Config(), real=True, ends=ends))[-1]
     assert (found.what, found.state) == ("saturation", "wrong") and "fx uses" in found.value
+    for wide, state in ((2.0, "warn"), (100.0, "ok")):
+        found = list(stream.wrench(heard(), Config(), real=True, ends=wide * ends))[-1]
+        assert found.state == state
 
 
 def test_a_payload_that_does_not_explain_the_reading_is_wrong_and_says_which_mass_would() -> None:

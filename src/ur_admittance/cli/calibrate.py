@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import date
@@ -231,8 +230,7 @@ def _progress(poses: int, config: Config) -> Callable[[list[Measured]], None]:
             if spread >= 0.3
             else f"not yet enough along the sensor's {axis} ({spread:.2f} of 0.30)"
         )
-        end = "\r" if sys.stderr.isatty() else "\n"
-        typer.echo(f"pose {len(measured)} of {poses}: {seen}   {end}", nl=False, err=True)
+        typer.echo(f"pose {len(measured)} of {poses}: {seen}", err=True)
 
     return tell
 
@@ -242,7 +240,10 @@ def _show_way(name: str, model: RobotModel, q: Any, ways: Sequence[Way]) -> None
 
     points = np.array([model.fk(angles)[:3, 3] for way in ways for angles in (way.start, way.goal)])
     low, high = points.min(axis=0), points.max(axis=0)
-    typer.echo(f"{name} will turn its wrist through {len(ways)} poses [rad]:", err=True)
+    typer.echo(
+        f"{name} will turn its wrist from pose 1, where it stands, through {len(ways)} more [rad]:",
+        err=True,
+    )
     for n, way in enumerate(ways, 2):
         angles = " ".join(f"{angle:6.2f}" for angle in way.goal)
         typer.echo(f"  {n:2}  {angles}   {way.seconds:.1f} s", err=True)

@@ -12,7 +12,7 @@ import typer
 from ur_admittance.cli.common import AsJson, console, explained, read_config
 from ur_admittance.config import Config, advice
 from ur_admittance.config.field import FRAMES
-from ur_admittance.errors import AdmittanceError, ConfigError
+from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
 from ur_admittance.validate import as_numbers
 
 
@@ -43,6 +43,7 @@ def check(
     try:
         config = read_config(file)
         config.equilibrium_pose()
+        _see_mesh(config)
         if q is not None and not robot:
             raise ConfigError("--q: are joint angles of which arm? Give --robot, too")
         arm = _arm(config, robot, q) if robot else None
@@ -59,6 +60,20 @@ def check(
         typer.echo(json.dumps({"file": file, "ok": True, "errors": [], **result}, indent=2))
     else:
         _show(file, result)
+
+
+def _see_mesh(config: Config) -> None:
+    """See that the tool's mesh can be read, where there is MuJoCo to read it."""
+    from importlib.util import find_spec
+
+    if config.tool.mesh is not None and find_spec("mujoco") is not None:
+        from ur_admittance.robots.sim.mjcf import load_mujoco
+        from ur_admittance.robots.sim.tool_mesh import read_mesh
+
+        try:
+            read_mesh(load_mujoco(), config.tool.mesh, config.tool.mesh_scale)
+        except RobotError as error:
+            raise ConfigError(str(error)) from None
 
 
 def _arm(

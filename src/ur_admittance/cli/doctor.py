@@ -99,6 +99,9 @@ def doctor(
         raise ConfigError("--write-tool: is for --robot rtde://HOST, whose pendant has them")
     asked = Asked(wrench, listen, sensor_range, push, three_poses, write_tool)
     settings, findings = _settings(config)
+    if not as_json:
+        also = f", then at {kind_of(robot)} for {listen:g} s" if robot else ""
+        typer.echo(f"looking at this machine for {seconds:g} s{also} ...", err=True)
     findings += host(seconds)
     if robot:
         findings += _robot(robot, settings, asked)
@@ -152,7 +155,7 @@ def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
 
     kind, options = kind_of(url), dict[str, Any](config=config)
     if kind == "sim":
-        options["realtime"] = False
+        options["realtime"] = asked.push or asked.three_poses  # a person takes part
     else:
         options["watch"] = True
     if kind == "rtde":

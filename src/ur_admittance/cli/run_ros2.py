@@ -63,8 +63,7 @@ class Ros2Run:
                     wrench=self.wrench or topics.WRIST_FT,
                     sign=-1 if self.flip_wrench else 1,
                     allowed=self.allowed,
-                    frozen_by_default=wanted.config is None
-                    or "frozen_samples" not in wanted.config.safety.model_fields_set,
+                    real_sensor=True,
                 )
             if wanted.view:
                 typer.echo(f"{node.get_fully_qualified_name()} is on the graph; Ctrl-C ends it")
@@ -99,11 +98,8 @@ class Ros2Run:
 
 def _for_hardware(config: Config) -> Config:
     """With `output.mode` position, unless a file or a preset says otherwise: a position is held
-    when its sender dies, a velocity is not. And with a watch on a sensor that is taken for real.
+    when its sender dies, a velocity is not.
     """
-    from ur_admittance.robots.base import watched
-
-    config = watched(config, real=True)
     given = "mode" in config.output.model_fields_set
     return config if given else config.replace({"output.mode": "position"})
 

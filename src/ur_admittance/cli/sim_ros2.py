@@ -111,7 +111,10 @@ def sim_ros2(
     else:
         carries: dict[str, Any] = {"model": arm}
         if config:
-            carries = carried(read_config(config), arm)
+            tool = read_config(config)
+            if any(tool.tool.sensor or ()):
+                raise ConfigError("tool.sensor: sim-ros2 has its sensor in tool0; leave it out")
+            carries = carried(tool, arm)
         robot = SimRobot(**carries, realtime=False, ideal=ideal, seed=seed, rate=rate)
     if push is not None:
         robot.hand = to_and_fro(push)

@@ -80,7 +80,7 @@ class Field:
     """One parameter: its meaning and what it may be. Generated texts, forms and checks read this.
 
     Attributes:
-        kind: 'number', 'integer', 'boolean', 'choice', 'text' or 'pose'.
+        kind: 'number', 'integer', 'boolean', 'choice', 'text', 'pose' or 'file'.
         text: what it means, in words.
         unit: of a six-vector two units, "translation, rotation".
         bounds: lowest and highest of each number, both allowed unless `above`.
@@ -92,7 +92,7 @@ class Field:
         live: may change while running.
         name: in full, such as 'admittance.mass'.
         default: when nothing is given.
-        cleaner: for a pose: does all of `clean`.
+        cleaner: does all of `clean`.
     """
 
     kind: str
@@ -119,6 +119,7 @@ class Field:
             "choice": (f"one of {', '.join(self.choices)}", ""),
             "text": ("a name of letters, digits and _ / . -", "different names"),
             "pose": ("the path of a YAML file, or position and orientation", ""),
+            "file": ("the path of an OBJ or binary STL file", ""),
         }[self.kind]
         words = f"{_COUNT[self.size]} {many}" if self.size else one
         return f"{one} or {words}" if self.or_scalar else words
@@ -199,7 +200,8 @@ class Field:
         return core_schema.no_info_plain_validator_function(self.clean)
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
-        kinds = {"choice": "string", "text": "string", "pose": ["string", "object"]}
+        kinds: dict[str, Any] = dict.fromkeys(("choice", "text", "file"), "string")
+        kinds["pose"] = ["string", "object"]
         one: dict[str, Any] = {"type": kinds.get(self.kind, self.kind)}
         if self.bounds:
             low, one["maximum"] = self.bounds

@@ -7,6 +7,7 @@ from typing import Any
 
 from ur_admittance.config.declare import Section, choice, declare, number, six
 from ur_admittance.config.field import BadValue, shown
+from ur_admittance.config.sensors import RANGES, clean_range
 
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]  # [x y z rx ry rz]
@@ -19,6 +20,14 @@ def clean_date(value: Any) -> str:
         return date.fromisoformat(value).isoformat()
     except (TypeError, ValueError):
         raise BadValue(f"must be a day such as 2026-11-18, got {shown(value)}") from None
+
+
+def clean_mesh(value: Any) -> str:
+    """The path of a mesh, in one of the two kinds that MuJoCo reads."""
+    good = isinstance(value, str) and value.isprintable() and len(value) <= 1000
+    if not good or not value.lower().endswith((".obj", ".stl")):
+        raise BadValue(f"must be the path of an .obj or .stl file, got {shown(value)}")
+    return value
 
 
 class Admittance(Section):
@@ -239,6 +248,17 @@ class Tool(Section):
     length: float = number(
         0, "[0, 2]", "m", "of the capsule that ends at the tool point; 0: a ball", live=False
     )
+    mesh: str | None = declare(
+        "file",
+        None,
+        "its shape in flange axes, instead of ball or capsule; beside the configuration file",
+        optional=True,
+        live=False,
+        cleaner=clean_mesh,
+    )
+    mesh_scale: float = number(
+        1, "[1e-6, 1e3]", "m", "length of one unit of that file; millimetres: 0.001", live=False
+    )
 
 
 class Safety(Section):
@@ -265,21 +285,24 @@ class Safety(Section):
     )
     spike_force: float = number(100, "[0, 5000]", "N", "jump dropped as a spike; 0: off")
     spike_torque: float = number(10, "[0, 1000]", "Nm", "jump dropped as a spike; 0: off")
-    frozen_samples: int = declare(
+    frozen_samples: int | None = declare(
         "integer",
-        0,
-        "equal samples after which the sensor counts as frozen; 0: off; real sensors: 25, if none "
-        "is given",
+        None,
+        "equal samples after which the sensor counts as frozen; 0: off; none: what the robot says "
+        "at the start, 25 for a real sensor and off for a simulated one",
         bounds=(0, 100000),
+        optional=True,
     )
     sensor_range: Six | None = number(
         None,
         "(0, 1e5]",
         "N, Nm",
-        "greatest reading of each axis of the sensor; 95 % stops the arm; none: not known",
+        "greatest reading of each axis of the sensor, or its name if it is one of "
+        f"{', '.join(RANGES)}; 95 % stops the arm; none: not known",
         size=6,
         optional=True,
         live=False,
+        cleaner=clean_range,
     )
     drift_seconds: float = number(
         2,

@@ -21,22 +21,28 @@ _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None, ".nan": math.nan}
 _WORDS |= {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf}
 _IN_FILES = ("tool", "payload")  # sections that may have a file of their own
+_PATHS = ("equilibrium", "tool.mesh")
 _ROS_OWN = ("use_sim_time", "qos_overrides", "start_type_description_service")
 
 
 def read(path: str | os.PathLike[str], schema: Schema, above: tuple[str, ...] = ()) -> Source:
-    """The entries of a configuration file. A relative equilibrium, or file that it extends, is
-    beside that file; `above` are the files that extend this one.
+    """The entries of a configuration file. A relative equilibrium, mesh, or file that it extends,
+    is beside that file; `above` are the files that extend this one.
     """
     text, file = _text_of(path)
     folder = os.path.dirname(os.path.abspath(path))
     source = parse(text, file, schema, folder, (*above, os.path.realpath(path)))
-    for index, entry in enumerate(source.entries):
-        where = entry.value
-        if entry.name == "equilibrium" and isinstance(where, str) and where not in ("", "none"):
-            source.entries[index] = entry._replace(value=os.path.join(folder, where))
+    source.entries = [_beside(entry, folder) for entry in source.entries]
     _take_files(source, folder, schema)
     return source
+
+
+def _beside(entry: Entry, folder: str) -> Entry:
+    """An entry whose path, if it is one, is not relative any more."""
+    where = entry.value
+    if entry.name in _PATHS and isinstance(where, str) and where not in ("", "none"):
+        return entry._replace(value=os.path.join(folder, where))
+    return entry
 
 
 def _take_files(source: Source, folder: str, schema: Schema) -> None:
@@ -47,8 +53,9 @@ def _take_files(source: Source, folder: str, schema: Schema) -> None:
     for entry in files:
         source.entries.remove(entry)
         at = (entry.line, entry.column)
+        path = os.path.join(folder, entry.value)
         try:
-            text, file = _text_of(os.path.join(folder, entry.value))
+            text, file = _text_of(path)
             inner = Source([], file)
             _flatten(_tree(text, file), "", inner, _IN_FILES)
             if inner.problems:
@@ -69,7 +76,8 @@ def _take_files(source: Source, folder: str, schema: Schema) -> None:
                 words = f"{where}: {name} is given beside it, too; keep one of the two"
                 source.problems.append(Problem(entry.name, words, *at))
             else:
-                source.entries.append(Entry(name, found.value, *at))
+                whole = _beside(Entry(name, found.value, *at), os.path.dirname(path))
+                source.entries.append(whole)
 
 
 def parse(

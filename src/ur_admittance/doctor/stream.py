@@ -169,7 +169,7 @@ def _frozen(w: np.ndarray, *, real: bool) -> Finding:
     for equal in same.tolist():
         run = run + 1 if equal else 0
         longest = max(longest, run)
-    words = f"{longest + 1} equal readings in a row at most"
+    words = f"{longest + 1} equal readings in a row" if longest else "no two equal ones in a row"
     return judged(
         "frozen bits",
         words,

@@ -35,7 +35,7 @@ def watched(config: Config, *, real: bool) -> Config:
     """With a watch on samples that never change where the sensor is `real`, unless the file says
     otherwise: real sensors have noise, a dead one has none.
     """
-    given = "frozen_samples" in config.safety.model_fields_set
+    given = config.safety.frozen_samples is not None
     return config.replace({"safety.frozen_samples": FROZEN}) if real and not given else config
 
 

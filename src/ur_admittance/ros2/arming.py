@@ -181,7 +181,7 @@ class Arming:
         config = self._node.parameters.config
         watched = config.safety.frozen_samples and config.dynamic_parameters
         if watched and self._node.frozen_by_default and not robot.real_sensor:
-            self._node.change({"safety.frozen_samples": 0})
+            self._node.change({"safety.frozen_samples": None})
 
     def _settled(self) -> Config:
         """The configuration with the equilibrium that was set since."""

@@ -26,6 +26,7 @@ from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, Robot
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import pack
 from ur_admittance.realtime import RealTime, prepare, restore
+from ur_admittance.robots.base import watched
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.hearing import Hearing
 from ur_admittance.robots.ros2.robot import Ros2Robot
@@ -44,8 +45,6 @@ from ur_admittance.ros2.parameters import (
     given_to,
 )
 from ur_admittance.ros2.upkeep import Upkeep
-
-_FROZEN = "safety.frozen_samples"
 
 
 class AdmittanceNode(ManagedNode):
@@ -77,7 +76,7 @@ class AdmittanceNode(ManagedNode):
         wrench: str = topics.WRIST_FT,
         sign: int = 1,
         allowed: Allowed | None = None,
-        frozen_by_default: bool = False,
+        real_sensor: bool = False,
     ) -> None:
         """
         Args:
@@ -86,8 +85,8 @@ class AdmittanceNode(ManagedNode):
             wrench: see `Ros2Robot`.
             sign: see `Ros2Robot`.
             allowed: what those on the graph may do to it; default: the least.
-            frozen_by_default: nobody asked for a watch on frozen samples, so that a simulated arm
-                may do without.
+            real_sensor: unless the arm turns out to be simulated, samples that never change are
+                watched for, where the parameters do not say.
         """
         super().__init__(topics.NODE)
         if self.get_parameter(SIM_TIME).value:
@@ -99,7 +98,8 @@ class AdmittanceNode(ManagedNode):
         self.looping, self.stopped, self.refused = False, "", [""]
         given = given_to(self)
         config = (config or Config()).replace(given)
-        self.frozen_by_default = frozen_by_default and _FROZEN not in given
+        self.frozen_by_default = real_sensor and config.safety.frozen_samples is None
+        config = watched(config, real=real_sensor)
         self._wrench, self._sign, fixed = wrench, sign, {}
         if wrench == topics.NETFT_PROC_PROBE:
             config = config.replace(COMPENSATED)

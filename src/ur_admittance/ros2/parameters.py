@@ -39,6 +39,7 @@ _KINDS = {
     "choice": (ParameterType.PARAMETER_STRING, ParameterType.PARAMETER_STRING_ARRAY),
     "text": (ParameterType.PARAMETER_STRING, ParameterType.PARAMETER_STRING_ARRAY),
     "pose": (ParameterType.PARAMETER_STRING, ParameterType.PARAMETER_STRING_ARRAY),
+    "file": (ParameterType.PARAMETER_STRING, ParameterType.PARAMETER_STRING_ARRAY),
 }
 
 

@@ -185,7 +185,7 @@ export class Tuning {
         input.value = one !== null && typeof one === "object" ? "…" : short(one);
         input.onchange = () => put(input.value === "none" ? null : field.kind === "text" ? input.value : Number(input.value));
       }
-      input.disabled = !field.live || field.kind === "pose" || field.kind === "text";
+      input.disabled = !field.live || ["pose", "text", "file"].includes(field.kind);
       input.setAttribute("aria-label", many ? `${field.name} ${AXES[i] ?? i}` : field.name);
       return input;
     }));

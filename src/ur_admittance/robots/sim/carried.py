@@ -31,4 +31,4 @@ def tool_of(config: Config) -> Tool:
     com = payload.center_of_mass if tool.center_of_mass is None else tool.center_of_mass
     xx, yy, zz = (tool.inertia or payload.inertia)[:3]
     inertia = (xx, yy, zz) if min(xx, yy, zz) > 0.0 else None
-    return Tool(tool.radius, tool.length, mass, com, inertia)
+    return Tool(tool.radius, tool.length, mass, com, inertia, tool.mesh, tool.mesh_scale)

@@ -23,6 +23,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.sim.meshes import dress
 from ur_admittance.robots.sim.scene import Box, Cylinder, Scene, Shape, Tool
+from ur_admittance.robots.sim.tool_mesh import read_mesh
 from ur_admittance.validate import as_numbers
 
 STEP = 0.001  # s, the longest physics step
@@ -177,7 +178,13 @@ def _add_tool(mj: Any, spec: Any, wrist: Any, model: RobotModel, tool: Tool) -> 
     body.add_site(name=SENSOR)
     body.add_site(name=PROBE, **_placed(mj, X_SP))
     looks = {"contype": 1, "conaffinity": 0, "mass": 0.0, "rgba": (0.9, 0.45, 0.1, 1.0)}
-    if tool.length > 0:
+    if tool.mesh is not None:
+        vertices, faces = read_mesh(mj, tool.mesh, tool.mesh_scale)
+        shell = mj.mjtMeshInertia.mjMESH_INERTIA_SHELL
+        spec.add_mesh(name=TOOL, inertia=shell, uservert=vertices, userface=faces)
+        kind = mj.mjtGeom.mjGEOM_MESH
+        body.add_geom(name=TOOL, type=kind, meshname=TOOL, **_placed(mj, X_SE), **looks)
+    elif tool.length > 0:
         p, z = X_SP[:3, 3], X_SP[:3, 2]
         body.add_geom(
             name=TOOL,

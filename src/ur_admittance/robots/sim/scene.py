@@ -123,6 +123,9 @@ class Tool:
         com: its centre of mass in S, m.
         inertia: its principal inertias about the centre of mass, in S axes, kg m^2; None: those of
             a ball of 5 cm radius.
+        mesh: file of its shape in flange axes, instead of ball and peg. Its convex hull touches,
+            with a spring of the scene's stiffness at each corner: four, where a face lies flat.
+        mesh_scale: metres of one unit of that file.
     """
 
     radius: float = 0.02
@@ -130,6 +133,8 @@ class Tool:
     mass: float = 0.0
     com: tuple[float, float, float] = (0.0, 0.0, 0.0)
     inertia: tuple[float, float, float] | None = None
+    mesh: str | None = None
+    mesh_scale: float = 1.0
 
     def __post_init__(self) -> None:
         if not (self.radius > 0 and self.length >= 0 and self.mass >= 0):
