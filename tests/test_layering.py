@@ -29,7 +29,6 @@ ROOMS = (
     ("controller",),
     ("rollout",),
     ("approach", "trajectory"),
-    ("teaching",),
     ("realtime_memory", "run_summary"),
     ("realtime",),
     ("robots.base",),
@@ -37,6 +36,7 @@ ROOMS = (
     ("loop",),
     (PACKAGE,),  # what users import
     ("blackboard",),
+    ("teaching",),
     ("chain",),
     ("robots.modes",),
     ("sensors",),

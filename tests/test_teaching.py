@@ -127,11 +127,11 @@ def test_a_taught_path_is_played_back_within_2_mm_also_where_it_turns_sharply() 
             playing()
             if playing.begun:
                 played.append(out["X_WP"][:3, 3].copy())
-            if playing.over:
+            if playing.outcome:
                 controller.deactivate()
 
         summary = loop.run(arm, controller, seconds=60.0, each=each)
-    assert playing.over and not summary.faulted
+    assert playing.outcome == "reached" and not summary.faulted
     way = np.array([path.at(t)[0][:3, 3] for t in np.linspace(0.0, path.seconds, 1000)])
     assert cKDTree(way).query(np.array(played))[0].max() < 0.002  # nowhere off the path
     assert cKDTree(np.array(played)).query(way)[0].max() < 0.002  # and none of it left out

@@ -82,7 +82,7 @@ def test_a_plan_must_begin_where_the_arm_is_and_stay_inside_its_joints():
 def test_an_arm_that_follows_is_there_in_time():
     follower, steps = Follower(MODEL, plan()), 0
     while not follower.outcome:
-        follower.step(DT, follower.desired[0])
+        follower.follow(DT, follower.desired[0])
         steps += 1
     assert follower.outcome == "reached" and steps * DT == pytest.approx(2.0, abs=2 * DT)
 
@@ -93,7 +93,7 @@ def test_the_twist_is_the_derivative_of_the_pose_also_while_the_pace_changes():
     for _ in range(400):
         X = before.copy()
         X[:3, 3] += [rng.uniform(0.0, 0.1), 0.0, 0.0]
-        follower.step(DT, X)
+        follower.follow(DT, X)
         now, V = follower.desired
         assert np.allclose((now[:3, 3] - before[:3, 3]) / DT, V[:3], atol=2e-3)
         before = now
@@ -102,15 +102,15 @@ def test_the_twist_is_the_derivative_of_the_pose_also_while_the_pace_changes():
 def test_the_plan_waits_for_an_arm_that_is_held_and_goes_on_when_it_is_let_go():
     follower = Follower(MODEL, plan())
     for _ in range(250):
-        follower.step(DT, follower.desired[0])
+        follower.follow(DT, follower.desired[0])
     held = follower.desired[0].copy()
     held[2, 3] += HELD[0] + 0.05
     for _ in range(1000):
-        follower.step(DT, held)
+        follower.follow(DT, held)
     stood = follower.t
     assert follower.pace == 0.0 and not follower.outcome and stood < 0.75
     while not follower.outcome:
-        follower.step(DT, follower.desired[0])
+        follower.follow(DT, follower.desired[0])
     assert follower.outcome == "reached"
 
 
@@ -119,7 +119,7 @@ def test_a_little_give_does_not_slow_it():
     for _ in range(500):
         X = follower.desired[0].copy()
         X[2, 3] += 0.9 * FREE[0]
-        follower.step(DT, X)
+        follower.follow(DT, X)
     assert follower.t == pytest.approx(1.0)
 
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_reached_ends_with_the_reason(off: float, words: str):
     while not follower.outcome:
         X = follower.desired[0].copy()
         X[2, 3] += off
-        follower.step(0.01, X)
+        follower.follow(0.01, X)
         seconds += 0.01
         assert seconds < 2.0 + PATIENCE + 1.0
     assert follower.outcome.startswith(words) and f"{1e3 * off:.0f} mm" in follower.outcome
@@ -140,5 +140,5 @@ def test_what_cannot_be_reached_ends_with_the_reason(off: float, words: str):
 def test_the_robots_own_slider_slows_it_and_is_no_hindrance():
     follower = Follower(MODEL, plan())
     for _ in range(300):
-        follower.step(0.02, follower.desired[0], scaling=0.0)
+        follower.follow(0.02, follower.desired[0], scaling=0.0)
     assert not follower.outcome and follower.t < 0.2

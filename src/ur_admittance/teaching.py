@@ -6,6 +6,7 @@ While it plays, the arm gives way to force around the path, as its configuration
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,18 +14,22 @@ from pathlib import Path as File
 from typing import Any
 
 import numpy as np
+from numpy.lib.recfunctions import repack_fields
 
 from ur_admittance.approach import Approach, Travel
+from ur_admittance.blackboard import Reader
+from ur_admittance.config import Config
 from ur_admittance.controller import Controller
-from ur_admittance.errors import ConfigError
+from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.trajectory import PlanTime, apart
 from ur_admittance.validate import quaternion_of, transform
 
 KIND = "ur-admittance path"
 RATE = 50.0  # Hz, at which a path is taught
 LONGEST = 3600.0  # s
-_START_SECONDS = 0.5  # from rest to full pace, and back
-_SLOWEST, _FASTEST = 0.05, 4.0
+SLOWEST, FASTEST = 0.05, 4.0  # times as fast as it was taught
+_BRAKING = 0.25  # s before the end, from which on its time passes slower and slower
 _ROOM = 1.05  # of a speed limit: a path that was taught at the limit is played, too
 
 
@@ -152,56 +157,151 @@ class Path:
             raise ConfigError(f"{file}: {error}") from None
 
 
+class Lesson:
+    """Keeps the way of a tool while somebody leads it; the controller does not notice.
+
+    Attributes:
+        over: it has seen all it will: the run has ended or begun anew, or it has been too long.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self.over = False
+        self._reader, self._next, self._lost = reader, reader.index, 0
+        self._step = max(1, round(reader.rate / RATE))
+        self._ticks, self._time = 0, -math.inf
+        self._seen: list[np.ndarray] = []
+
+    def look(self) -> None:
+        """See what the arm has done since the last look, which must not be 16 s ago."""
+        if self.over:
+            return
+        running = self._reader.state in ("running", "silent")
+        records, self._next, lost = self._reader.since(self._next)
+        self._lost += lost
+        fallen = np.flatnonzero(np.diff(records["time"], prepend=self._time) < 0.0)
+        if len(fallen):
+            records = records[: fallen[0]]
+        kept = records[(-self._ticks) % self._step :: self._step]
+        self._seen.append(repack_fields(kept[["time", "X_WP", "V_WP_cmd"]]))
+        self._ticks += len(records)
+        self._time = float(records["time"][-1]) if len(records) else self._time
+        full = self._ticks >= LONGEST * self._reader.rate
+        self.over = bool(len(fallen)) or full or not running
+
+    def path(self) -> Path:
+        """What was taught, until now.
+
+        Raises:
+            AdmittanceError: it is no path, the arm has not moved, say; or not all of it was seen.
+        """
+        self.look()
+        if self._lost:
+            raise RobotError(f"teach: {self._lost} ticks were seen too late; teach it again")
+        return Path.of(np.concatenate(self._seen))
+
+
+def check(path: Path, speed: float, config: Config) -> None:
+    """See that an arm can play a path.
+
+    Args:
+        speed: how many times as fast as it was taught.
+        config: of the controller.
+
+    Raises:
+        ConfigError: a speed at which the limits would hold the arm off the path, or that makes no
+            sense; gains with which it would not follow.
+    """
+    if not SLOWEST <= speed <= FASTEST:
+        raise ConfigError(f"speed: must be {SLOWEST:g} to {FASTEST:g}, got {speed!r:.40}")
+    if not np.all(np.array(config.tracking.velocity_gain) > 0.0):
+        raise ConfigError(
+            "tracking.velocity_gain: is 0, with which the arm would not keep to a path; a preset "
+            "that does is pose-law"
+        )
+    for fastest, most, unit, name in zip(
+        path.fastest,
+        (config.max_linear_velocity, config.max_angular_velocity),
+        ("m/s", "rad/s"),
+        ("max_linear_velocity", "max_angular_velocity"),
+        strict=True,
+    ):
+        if speed * fastest > _ROOM * most:
+            raise ConfigError(
+                f"speed: {speed:g} times as fast as taught would be {speed * fastest:.3g} {unit}, "
+                f"above {name}, {most:g} {unit}; at most {_ROOM * most / fastest:.2g}"
+            )
+
+
 class Playing:
     """Leads the desired pose to a path's start, slowly, and along it: call it after every tick.
 
+    An arm that is held back is waited for, as in `trajectory.PlanTime`.
+
     Attributes:
-        over: whether the end is reached, and the pose there commanded.
         begun: whether it is on the path.
     """
 
     def __init__(
-        self, controller: Controller, path: Path, speed: float = 1.0, late: float | None = None
+        self,
+        controller: Controller,
+        path: Path,
+        speed: float = 1.0,
+        *,
+        late: float | None = None,
+        config: Config | None = None,
     ) -> None:
         """
         Args:
             controller: active, or about to be.
-            path: see `Path`.
+            path: see `Path`; see `check` for what is refused.
             speed: how many times as fast as it was taught, 0.05 to 4.
             late: how late the arm follows its commands, s; where the path turns, the desired pose
                 leads by as much. Default: `arm.lag` and `arm.delay` of the configuration.
+            config: in force now, where parameters were changed since the controller was made.
         """
-        if not _SLOWEST <= speed <= _FASTEST:
-            raise ConfigError(f"speed: must be {_SLOWEST:g} to {_FASTEST:g}, got {speed!r:.40}")
-        _fits(path, speed, controller)
-        self.over = self.begun = False
+        config = config or controller.config
+        check(path, speed, config)
+        self.begun = False
         self._controller, self._path, self._speed = controller, path, float(speed)
         self._period = 1.0 / controller.config.control_rate
-        arm = controller.config.arm
+        arm = config.arm
         self._late = arm.lag + arm.delay if late is None else late
         self._lead, self._v = np.zeros(3), np.zeros(3)
-        start, _ = path.at(0.0)
-        self._approach = Approach(controller, Travel(0.0, 0.0, start))
-        self._t = self._pace = 0.0
+        self._X, _ = path.at(0.0)
+        self._approach = Approach(controller, Travel(0.0, 0.0, self._X))
+        self._time = PlanTime(path.seconds / self._speed, pace=0.0)
+
+    @property
+    def outcome(self) -> str:
+        """ "" while it goes on; "reached": the arm is where the path ends; else why not, in words.
+
+        Either way the desired pose then rests.
+        """
+        return self._time.outcome
+
+    @property
+    def done(self) -> float:
+        """How much of the path was played, 0 to 1."""
+        return min(1.0, self._time.t * self._speed / self._path.seconds)
 
     def __call__(self) -> None:
-        if self.over or self._controller.mode != "active":  # a hold: wait where it is
+        controller, time = self._controller, self._time
+        if time.outcome or controller.mode != "active":  # a hold: wait where it is
             return
         if not self._approach.over:
             self._approach()
             return
         self.begun = True
-        left = self._path.seconds - self._t
-        slow = left / (0.5 * _START_SECONDS * self._speed) * self._speed
-        step = self._speed * self._period / _START_SECONDS
-        self._pace = max(0.02 * self._speed, min(self._pace + step, self._speed, slow))
-        self._t += self._pace * self._period
-        X, V = self._path.at(self._t)
-        self.over = self._t >= self._path.seconds
-        V *= 0.0 if self.over else self._pace
-        if not self.over:
+        left = self._path.seconds / self._speed - time.t
+        off = apart(controller.outputs["X_WP"][0], self._X)
+        time.step(self._period, off, max(0.02, min(1.0, left / _BRAKING)))
+        self._X, V = self._path.at(time.t * self._speed)
+        X = self._X.copy()
+        resting = bool(time.outcome) or left <= 0.0
+        V *= 0.0 if resting else time.pace * self._speed
+        if not resting:
             self._ahead(X, V)
-        self._controller.set_desired(X, V)
+        controller.set_desired(X, V)
 
     def _ahead(self, X: np.ndarray, V: np.ndarray) -> None:
         """Move pose and twist ahead, in place, so that an arm that follows late is on the path.
@@ -215,23 +315,6 @@ class Playing:
         self._lead += rate * self._period
         X[:3, 3] += self._lead
         V[LINEAR] += rate
-
-
-def _fits(path: Path, speed: float, controller: Controller) -> None:
-    """Refuse a speed at which the limits would hold the arm off the path."""
-    config = controller.config
-    for fastest, most, unit, name in zip(
-        path.fastest,
-        (config.max_linear_velocity, config.max_angular_velocity),
-        ("m/s", "rad/s"),
-        ("max_linear_velocity", "max_angular_velocity"),
-        strict=True,
-    ):
-        if speed * fastest > _ROOM * most:
-            raise ConfigError(
-                f"speed: {speed:g} times as fast as taught would be {speed * fastest:.3g} {unit}, "
-                f"above {name}, {most:g} {unit}; at most {_ROOM * most / fastest:.2g}"
-            )
 
 
 def _turning(rate: np.ndarray, wxyz: np.ndarray) -> np.ndarray:

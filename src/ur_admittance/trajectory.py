@@ -124,8 +124,8 @@ class JointPath:
         return ""
 
 
-class Follower:
-    """Where a plan is, while an arm follows it: its own time, slowed by what holds the arm back.
+class PlanTime:
+    """The time of a plan: it passes as fast as the arm that follows it can.
 
     Attributes:
         pace: share of the plan's speed, 0 to 1.
@@ -133,27 +133,28 @@ class Follower:
         outcome: "" while it goes on; "reached"; else why it ended before, in words.
     """
 
-    def __init__(self, model: RobotModel, path: JointPath) -> None:
-        self._model, self.path = model, path
-        self.pace, self.t, self.outcome = 1.0, 0.0, ""
-        self._patience = PATIENCE
-        self._q, self._qd = path.at(0.0)
+    def __init__(self, seconds: float, pace: float = 1.0) -> None:
+        """
+        Args:
+            seconds: how long the plan takes.
+            pace: to begin with.
+        """
+        self.pace, self.t, self.outcome = pace, 0.0, ""
+        self._seconds, self._patience = seconds, PATIENCE
 
-    def step(self, dt: float, X_WP: np.ndarray, scaling: float = 1.0) -> None:
+    def step(self, dt: float, off: np.ndarray, scaling: float = 1.0) -> None:
         """Let time pass.
 
         Args:
             dt: s.
-            X_WP: (4, 4) where the tool is.
-            scaling: 0 to 1, the pace that the robot itself allows.
+            off: (2,) how far the arm is from the plan, m and rad; see `apart`.
+            scaling: 0 to 1, the pace that others allow, such as the robot.
         """
-        off = apart(X_WP, self._model.fk(self._q))
         hindered = float(((off - FREE) / (HELD - FREE)).max())
         wish = scaling * min(1.0, max(0.0, 1.0 - hindered))
         self.pace += min(max(wish - self.pace, -_RAMP * dt), _RAMP * dt)
         self.t += self.pace * dt
-        self._q, self._qd = self.path.at(self.t)
-        there = self.t >= self.path.seconds
+        there = self.t >= self._seconds
         if self.outcome:
             return
         if there and (off <= GOAL).all():
@@ -165,10 +166,24 @@ class Follower:
                 self.outcome = (
                     f"{what}: after {PATIENCE:g} s the tool is still {1e3 * off[0]:.0f} mm and "
                     f"{off[1]:.2f} rad from {'it' if there else 'the plan'}, at "
-                    f"{self.t:.1f} s of {self.path.seconds:.1f}"
+                    f"{min(self.t, self._seconds):.1f} s of {self._seconds:.1f}"
                 )
         else:
             self._patience = PATIENCE
+
+
+class Follower(PlanTime):
+    """Where a plan of the joints is, while an arm follows it."""
+
+    def __init__(self, model: RobotModel, path: JointPath) -> None:
+        super().__init__(path.seconds)
+        self._model, self.path = model, path
+        self._q, self._qd = path.at(0.0)
+
+    def follow(self, dt: float, X_WP: np.ndarray, scaling: float = 1.0) -> None:
+        """Let time pass, dt in s, for an arm whose tool is at X_WP (4, 4); see `PlanTime.step`."""
+        self.step(dt, apart(X_WP, self._model.fk(self._q)), scaling)
+        self._q, self._qd = self.path.at(self.t)
 
     @property
     def joints(self) -> tuple[np.ndarray, np.ndarray]:

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from tests.cockpit.conftest import ROBOT, hear, tell
-from ur_admittance import ConfigError, RobotError
+from ur_admittance import ConfigError, Controller, RobotError, RobotModel
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.cockpit.acts import Folder, Tuning, for_station, plain_name, tared
 from ur_admittance.cockpit.form import form, live_changes, values_of
+from ur_admittance.cockpit.paths import Paths
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError
+from ur_admittance.teaching import Path
 
 MASS = "admittance.mass"
 
@@ -184,3 +186,61 @@ def test_the_page_is_told_the_damping_in_force_and_the_stiffest_surface() -> Non
     told = values_of(Config.preset("hand-guiding"))
     assert told["axes"][0]["damping"] == 60.0
     assert told["axes"][0]["stiffest_surface"] == pytest.approx(60.0 / told["loop_delay"])
+
+
+def test_a_path_is_taught_from_a_page_listed_and_never_replaced(board, served, page) -> None:
+    link = page(served.doors.token)
+    assert hear(link, "paths") == {"kind": "paths", "list": [], "teaching": ""}
+    tell(link, do="teach_end")
+    assert "no path is being taught" in hear(link, "refused", do="teach_end")["why"]
+    tell(link, do="teach", name="../away")
+    assert "letters" in hear(link, "refused", do="teach")["why"]
+    tell(link, do="teach", name="first")
+    assert hear(link, "paths")["teaching"] == "first"
+    tell(link, do="teach", name="second")
+    assert "end it first" in hear(link, "refused", do="teach")["why"]
+    lead(board)
+    tell(link, do="teach_end")
+    told = hear(link, "paths", teaching="")["list"]
+    assert [each["name"] for each in told] == ["first"] and 0.05 < told[0]["metres"] < 0.2
+    assert Path.load(served.folder / "first.path.json").metres == pytest.approx(
+        told[0]["metres"], abs=1e-3
+    )
+    tell(link, do="teach", name="first")
+    assert "there is a 'first' already" in hear(link, "refused", do="teach")["why"]
+    tell(link, do="play", name="first")
+    assert "ur-admittance play" in hear(link, "refused", do="play")["why"]
+    tell(link, do="teach", name="still")
+    tell(link, do="teach_end")
+    assert "not been seen for long enough" in hear(link, "refused", do="teach_end")["why"]
+
+
+def lead(board: Blackboard) -> None:
+    """Half a second of ticks, in which a push moves the arm."""
+    controller = Controller(RobotModel.ur("ur5e"), Config.preset("hand-guiding"))
+    q = np.array(controller.model.home)
+    controller.activate(q)
+    for _ in range(250):
+        out = controller.update(q, np.array([30.0, 0, 0, 0, 0, 0]), 0.002)
+        q = q + 0.002 * out["qd"]
+        board.publish(controller.outputs)
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ({"name": "other"}, "no path 'other'"),
+        ({"name": "../first"}, "letters"),
+        ({"name": "first", "speed": "fast"}, "speed must be a number"),
+        ({"name": "first", "speed": True}, "speed must be a number"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_before_the_arm_is_told(tmp_path, message, why) -> None:
+    Path([0.0, 1.0], [[0.4, 0.1, z, 1, 0, 0, 0] for z in (0.3, 0.4)]).save(
+        tmp_path / "first.path.json"
+    )
+    paths = Paths(Folder(tmp_path), lambda **_: None)
+    with pytest.raises(AdmittanceError, match=why):
+        paths.wanted(message)
+    told, path = paths.wanted({"name": "first", "speed": 2, "back": True})
+    assert told["play"]["speed"] == 2.0 and told["play"]["back"] and path.seconds == 1.0

@@ -50,7 +50,7 @@ class TrajectoryPlayer(Link):
     def update(self, dt: float) -> None:
         if (follower := self._follower) is not None and dt > 0.0:
             X_WP = self._model.fk(np.array(self._q))
-            follower.step(dt, X_WP, 0.0 if self._leaving else 1.0)
+            follower.follow(dt, X_WP, 0.0 if self._leaving else 1.0)
             self._exports[:6], self._exports[6:] = follower.joints
 
     def deactivate(self) -> bool:

@@ -60,20 +60,18 @@ def options(
 
 
 app.command()(demo)
-app.command(
-    cls=RunCommand,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)(run)
+_ANY = {"allow_extra_args": True, "ignore_unknown_options": True}  # those of a kind of robot
+app.command(cls=RunCommand, context_settings=_ANY)(run)
 for verb in (init, cockpit, watch, get):
     app.command()(verb)
 app.command("set", context_settings={"ignore_unknown_options": True})(set_parameter)
 app.command("map")(stable_surfaces)
+app.command(context_settings=_ANY)(play)
 for verb in (
     doctor,
     calibrate,
     tare,
     teach,
-    play,
     identify,
     stop,
     replay,

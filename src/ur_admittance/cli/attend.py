@@ -21,6 +21,7 @@ from ur_admittance.faults import BY_NAME
 from ur_admittance.stops import PUNCTUAL, reasons_of
 
 if TYPE_CHECKING:
+    from ur_admittance.approach import Travel
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.controller import Controller
     from ur_admittance.realtime import RealTime
@@ -43,6 +44,8 @@ class Wanted:
         real_time: what to ask of the machine.
         view: 'line', 'panel', or '' for none.
         tell: takes one line for each real-time wish not granted.
+        play: makes what leads the arm along a path, called after every tick, for a controller;
+            the equilibrium of the configuration is then the path's start.
     """
 
     robot: str
@@ -52,6 +55,7 @@ class Wanted:
     real_time: RealTime
     view: str
     tell: Callable[[str], None]
+    play: Callable[[Controller], Callable[[], None]] | None = None
 
     @property
     def given_config(self) -> Config:
@@ -59,6 +63,25 @@ class Wanted:
         if self.config is None:
             raise ConfigError("--config: give a YAML file, or preset:NAME")
         return self.config
+
+    def start_of(self, travel: Travel | None) -> Config:
+        """The configuration of a controller that starts where the arm stands, if it is then led
+        elsewhere.
+        """
+        from ur_admittance.approach import without_equilibrium
+
+        config = self.given_config
+        return without_equilibrium(config) if travel or self.play else config
+
+    def lead(self, controller: Controller, travel: Travel | None) -> Callable[[], None] | None:
+        """What leads the desired pose, called after every tick: along the path that is played, or
+        to an equilibrium that is far; or None.
+        """
+        from ur_admittance.approach import Approach
+
+        if self.play is not None:
+            return self.play(controller)
+        return Approach(controller, travel) if travel else None
 
     def begun(self, name: str) -> Callable[[], None]:
         """Says that the arm gives way, once it does."""

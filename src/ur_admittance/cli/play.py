@@ -1,32 +1,37 @@
-"""`play`: lead a simulated arm along a path that was taught."""
+"""`play`: lead an arm along a path that was taught."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.attend import attend, check_recording, claimed, moved, tell_end, tell_stop
+from ur_admittance.cli.attend import Wanted, check_recording, tell_end, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, explained, read_config
+from ur_admittance.cli.kinds import TITLES, asked_of, kind_of
 from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from ur_admittance.blackboard import Blackboard
-    from ur_admittance.robots.base import State
-    from ur_admittance.run_summary import Summary
+    from ur_admittance.controller import Controller
+    from ur_admittance.teaching import Playing
 
 _LATE = 0.024  # s by which a simulated arm follows late, where the configuration does not say
 
 
 @explained()
 def play(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A path that `teach` wrote.", metavar="FILE")],
     robot: Annotated[
-        str, typer.Option(help="A simulated arm: sim, sim:ur3e to sim:ur30.", metavar="URL")
+        str,
+        typer.Option(
+            help="sim, sim:ur3e to sim:ur30, or rtde://HOST; with the options that `run` has for "
+            "it.",
+            metavar="URL",
+        ),
     ] = "sim",
     config: Annotated[
         str, typer.Option(help="How it gives way: a YAML file, or preset:NAME.", metavar="FILE")
@@ -35,9 +40,6 @@ def play(
         float, typer.Option(help="How many times as fast as it was taught, 0.05 to 4.")
     ] = 1.0,
     back: Annotated[bool, typer.Option("--there-and-back", help="And the same way back.")] = False,
-    pace: Annotated[
-        float, typer.Option(min=0.0, help="Of the simulated time; 0: as fast as it can.")
-    ] = 1.0,
     record: Annotated[
         Path | None, typer.Option(help="Record every tick to this MCAP file.", metavar="FILE")
     ] = None,
@@ -46,50 +48,54 @@ def play(
     """Lead an arm along a path that was taught, while it gives way to force.
 
     It goes to the path's start first, at most 50 mm/s and 0.1 rad/s, and ends at rest where the
-    path ends. Simulated arms only, today.
+    path ends. A real arm that is more than 50 mm or 0.2 rad from there asks first, or needs
+    --allow-travel. Held back, it waits, for 5 s. Leaves with 1 if it did not reach the end.
     """
-    from ur_admittance import loop, robots
-    from ur_admittance.approach import without_equilibrium
-    from ur_admittance.controller import Controller
-    from ur_admittance.realtime import Pace
-    from ur_admittance.robots.sim import following
+    from ur_admittance.realtime import RealTime
     from ur_admittance.teaching import Path as Taught
-    from ur_admittance.teaching import Playing
+    from ur_admittance.teaching import Playing, check
 
-    if robot.partition(":")[0] != "sim":
-        raise ConfigError(f"--robot: play knows simulated arms only, got {robot!r:.100}")
+    kind = kind_of(robot)
+    if kind == "ros2":
+        raise ConfigError(f"--robot: play knows sim and rtde://HOST, not {TITLES[kind]}")
     path = Taught.load(file)
     path = path.there_and_back() if back else path
-    settings = without_equilibrium(read_config(config))
+    settings = read_config(config)
+    check(path, speed, settings)
     if record is not None:
         check_recording(record, force=False)
-    options = {"config": settings, "realtime": False, **following(settings.arm)}
-    simulated = robots.make(robot, **options)
-    with claimed(simulated.name), simulated as arm:
-        controller = Controller(arm.model, settings)
-        late = settings.arm.lag + settings.arm.delay or _LATE
-        playing = Playing(controller, path, speed, late)
+    late = settings.arm.lag + settings.arm.delay or (_LATE if kind == "sim" else 0.0)
+    x, y, z, *wxyz = path.poses[0].tolist()
+    settings = settings.replace({"equilibrium": {"position": [x, y, z], "orientation": wxyz}})
+    made: list[Playing] = []
 
-        def drive(board: Blackboard) -> Summary:
-            with loop.signals() as asked:
-                wait = Pace(arm.clock, pace, asked) if pace else None
+    def lead(controller: Controller) -> Callable[[], None]:
+        playing = Playing(controller, path, speed, late=late)
+        made.append(playing)
 
-                def each(state: State, out: np.record) -> None:
-                    playing()
-                    if playing.over:
-                        controller.deactivate()
-                    if wait is not None:
-                        wait()
+        def each() -> None:
+            playing()
+            if playing.outcome:
+                controller.deactivate()
 
-                return moved(loop.run(arm, controller, board=board, each=each))
+        return each
 
-        summary, recorded = attend(
-            arm, controller, drive, record=record, view="" if as_json else "line"
-        )
+    allowed = ["--allow-travel"] if kind == "sim" else []
+    asked = asked_of(robot, [*context.args, *allowed])
+    view = "" if as_json else "line"
+    wanted = Wanted(robot, settings, None, record, RealTime(), view, _tell, lead)
+    summary, recorded = asked.drive(wanted)
+    outcome = made[0].outcome or "it was ended before"
     if as_json:
-        typer.echo(json.dumps(summary.as_dict() | {"played": playing.over}, indent=2))
+        typer.echo(json.dumps(summary.as_dict() | {"outcome": outcome}, indent=2))
     else:
+        typer.echo(f"{file}: {outcome}")
         tell_end(summary, recorded)
     if summary.faulted:
-        tell_stop(summary, recorded, simulated=True)
+        tell_stop(summary, recorded, simulated=kind == "sim")
+    if summary.faulted or outcome != "reached":
         raise typer.Exit(FAILED)
+
+
+def _tell(line: str) -> None:
+    typer.echo(f"warning: {line}", err=True)

@@ -68,28 +68,27 @@ class RtdeRun:
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         from ur_admittance import loop
-        from ur_admittance.approach import Approach, travel_of, without_equilibrium
+        from ur_admittance.approach import travel_of
         from ur_admittance.controller import Controller
         from ur_admittance.robots.base import watched
 
-        config = wanted.given_config
-        robot = self.robot(wanted.robot, config)
+        given = wanted.given_config
+        robot = self.robot(wanted.robot, given)
         with claimed(robot.name), robot as arm:
             if wanted.view:
                 typer.echo(f"{arm.name}: {arm.found.words}", err=True)
-            config = watched(config, real=arm.real_sensor)
-            warn_of_payload(arm, config)
+            warn_of_payload(arm, given)
             if self.zero:
                 arm.zero()
-            if travel := travel_of(arm.model, config, arm.look().q):
+            if travel := travel_of(arm.model, given, arm.look().q):
                 permit(travel, allowed=self.allow_travel)
-                config = without_equilibrium(config)
+            config = watched(wanted.start_of(travel), real=arm.real_sensor)
             controller = Controller(arm.model, config.replace({"control_rate": arm.rate}))
-            approach = Approach(controller, travel) if travel else None
+            lead = wanted.lead(controller, travel)
 
             def each(state: State, out: np.record) -> None:
-                if approach is not None:
-                    approach()
+                if lead is not None:
+                    lead()
 
             def drive(board: Blackboard) -> Summary:
                 board.tighten_only = not self.allow_loosening
@@ -99,7 +98,7 @@ class RtdeRun:
                     seconds=wanted.seconds,
                     board=board,
                     real_time=wanted.real_time,
-                    each=each if approach else None,
+                    each=each if lead else None,
                     tell=wanted.tell,
                     begun=wanted.begun(arm.name),
                     outside=self.allow_outside,

@@ -33,7 +33,7 @@ class SimRun:
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         from ur_admittance import loop, robots
-        from ur_admittance.approach import Approach, travel_of, without_equilibrium
+        from ur_admittance.approach import travel_of
         from ur_admittance.controller import Controller
         from ur_admittance.realtime import Pace
         from ur_admittance.robots.base import watched
@@ -49,16 +49,15 @@ class SimRun:
         with claimed(robot.name), robot as arm:
             if travel := travel_of(arm.model, config, arm.wait().q):
                 permit(travel, allowed=self.allow_travel)
-                config = without_equilibrium(config)
-            controller = Controller(arm.model, watched(config, real=arm.real_sensor))
+            config = watched(wanted.start_of(travel), real=arm.real_sensor)
+            controller = Controller(arm.model, config)
 
             def drive(board: Blackboard) -> Summary:
                 board.tighten_only = not self.allow_loosening
                 with loop.signals() as asked:
                     hooks: list[Callable[..., None]] = []
-                    if travel:
-                        approach = Approach(controller, travel)
-                        hooks.append(lambda state, out: approach())
+                    if lead := wanted.lead(controller, travel):
+                        hooks.append(lambda state, out: lead())
                     if pace:
                         hooks.append(Pace(arm.clock, pace, asked))
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ur_admittance.cli.common import RobotName, explained
-from ur_admittance.errors import ConfigError, RobotError
+from ur_admittance.errors import ConfigError
 
 _POLL = 0.5  # s
 
@@ -28,12 +28,9 @@ def teach(
     The arm is controlled by `run` in another terminal, best with preset:hand-guiding. Lead it; then
     Ctrl-C here, which the arm does not notice. `play` leads the arm along the path again.
     """
-    import numpy as np
-
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.loop import signals
-    from ur_admittance.teaching import LONGEST
-    from ur_admittance.teaching import Path as Taught
+    from ur_admittance.teaching import LONGEST, Lesson
 
     if file.exists() and not force:
         raise ConfigError(f"{file}: exists already; --force replaces it")
@@ -41,16 +38,12 @@ def teach(
         raise ConfigError(f"{file}: there is no folder {file.absolute().parent}")
     reader = Blackboard.attach(robot or None)
     until = time.monotonic() + min(seconds or LONGEST, LONGEST)
-    rows, index, lost = [], reader.index, 0
     with signals() as asked:
         typer.echo(f"lead {reader.robot} along the path; Ctrl-C ends it", err=True)
-        while not asked and time.monotonic() < until and reader.state in ("running", "silent"):
+        lesson = Lesson(reader)
+        while not (asked or lesson.over) and time.monotonic() < until:
             time.sleep(min(_POLL, max(0.0, until - time.monotonic())))
-            records, index, gone = reader.since(index)
-            rows.append(records)
-            lost += gone
-    if lost:
-        raise RobotError(f"teach: {lost} ticks were seen too late; teach it again")
-    path = Taught.of(np.concatenate(rows) if rows else reader.since(index)[0])
+            lesson.look()
+    path = lesson.path()
     path.save(file)
     typer.echo(f"{file}: {path.seconds:.1f} s, {path.metres:.2f} m")

@@ -22,6 +22,7 @@ from ur_admittance.validate import as_numbers, suggest
 MERGE_SECONDS = 0.1  # changes within so long are one
 UNDO = 100  # changes that can be taken back
 _ONE_DRAG = 1.0  # s: changes of the same parameters closer than this are one step back
+_PATH = ".path.json"  # a taught path, beside the recordings
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,39}", re.ASCII)
 
 
@@ -105,8 +106,11 @@ class Tuning:
         self._undo.pop()
         return self.told()
 
-    def preset(self, name: Any) -> dict[str, Any]:
-        """Take over the configuration of a preset, as far as it may change while running."""
+    def of_preset(self, name: Any) -> tuple[dict[str, Any], list[str]]:
+        """The changes that take over the feel of a preset, and what may not change while running.
+
+        Payload, arm, workspace and safety stay as they are.
+        """
         if name not in Config.presets():
             raise ConfigError(
                 f"preset: no {name!r:.40}{suggest(str(name), Config.presets())}; there are "
@@ -114,7 +118,11 @@ class Tuning:
             )
         changes, left = live_changes(self._reader.config(), Config.preset(name))
         keep = ("payload.", "arm.", "limits.workspace", "safety.")  # of the arm, not of the feel
-        changes = {key: v for key, v in changes.items() if not key.startswith(keep)}
+        return {key: v for key, v in changes.items() if not key.startswith(keep)}, left
+
+    def preset(self, name: Any) -> dict[str, Any]:
+        """Take over the feel of a preset, as far as it may change while running."""
+        changes, left = self.of_preset(name)
         self.want(changes)
         told = self.send() or self.told()
         if left:
@@ -169,7 +177,7 @@ def for_station(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Folder:
-    """Where recordings lie; nothing that a page sends leads out of it."""
+    """Where recordings and taught paths lie; nothing that a page sends leads out of it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -208,11 +216,32 @@ class Folder:
 
     def new(self, name: Any) -> Path:
         """The file of a new recording."""
-        file = self.file(name)
+        return self._new(self.file(name), "recording")
+
+    def path_file(self, name: Any) -> Path:
+        """The taught path of a name."""
+        return self.path / f"{plain_name(name, 'path')}{_PATH}"
+
+    @staticmethod
+    def path_name(file: Path) -> str:
+        """The name of a taught path."""
+        return file.name.removesuffix(_PATH)
+
+    def paths(self) -> list[Path]:
+        """Taught paths, the newest first."""
+        files = sorted(self.path.glob(f"*{_PATH}"), key=lambda f: -f.stat().st_mtime)
+        return [f for f in files if _NAME.fullmatch(self.path_name(f))][:50]
+
+    def new_path(self, name: Any) -> Path:
+        """The file of a new path."""
+        return self._new(self.path_file(name), "path")
+
+    def _new(self, file: Path, what: str) -> Path:
         if file.exists():
-            raise RobotError(f"recording: there is a {file.stem!r} already; take another name")
+            name = file.name.partition(".")[0]
+            raise RobotError(f"{what}: there is a {name!r} already; take another name")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RobotError(f"recording: cannot make {self.path}: {error.strerror}") from None
+            raise RobotError(f"{what}: cannot make {self.path}: {error.strerror}") from None
         return file

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,30 +11,24 @@ from typing import Any
 
 from ur_admittance.blackboard import Blackboard, Reader
 from ur_admittance.cockpit import drawing
-from ur_admittance.cockpit.acts import (
-    MERGE_SECONDS,
-    Folder,
-    Tuning,
-    for_station,
-    tared,
-    words_in,
-)
+from ur_admittance.cockpit.acts import MERGE_SECONDS, Folder, Tuning, for_station, tared
 from ur_admittance.cockpit.form import form
 from ur_admittance.cockpit.frames import RATE, Feed, lamps
+from ur_admittance.cockpit.paths import Paths
+from ur_admittance.cockpit.recordings import Recordings
 from ur_admittance.cockpit.scenes import FEEL, NAMES
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
-from ur_admittance.telemetry.recorder import Recorder
+from ur_admittance.teaching import check
 
 _AGAIN = 1.0  # s between two looks for a controller that has gone
-_MARKS = 1000
 
 
 class Session:
     """What all pages of one robot share.
 
     Attributes:
-        folder: of the recordings.
+        folder: of recordings and taught paths.
         tell_all: sends news to every page; set by whoever serves them.
     """
 
@@ -44,7 +36,7 @@ class Session:
         """
         Args:
             reader: of the robot's blackboard.
-            folder: of the recordings.
+            folder: of recordings and taught paths.
             station: process of a simulated arm, see `station`; None for any other robot.
         """
         self.folder = Folder(folder)
@@ -52,15 +44,18 @@ class Session:
         self._station = station
         self._life: dict[str, Any] = {"state": "running", "why": "", "scene": []}
         self._hand: list[float] = [0.0] * 6
+        self._playing: dict[str, Any] = {}  # of the path that is played: name, begun, done
         self._dragging: object = None
-        self._recorder: Recorder | None = None
-        self._recording: dict[str, Any] = {}
         self._asker: Any = None
         self._looks = b""
         self._told = -1  # the generation of parameters that pages know of
-        self._marks: list[dict[str, Any]] = []
-        self._beginning: Any = None  # the start of a recording, which takes seconds
         self._tasks: set[asyncio.Task[Any]] = set()
+
+        def tell_all(**words: Any) -> None:
+            self.tell_all(**words)
+
+        self.recordings = Recordings(self.folder, tell_all, self._start)
+        self.paths = Paths(self.folder, tell_all)
         self._attach(reader)
 
     def _attach(self, reader: Reader) -> None:
@@ -87,7 +82,8 @@ class Session:
             "scenes": list(NAMES),
             "feels": list(FEEL),
         }
-        return [robot, self._tuning.told(), self._recordings(), {"kind": "life", **self._life}]
+        told = (self._tuning.told(), self.recordings.told(), self.paths.told())
+        return [robot, *told, {"kind": "life", **self._life}]
 
     def looks(self) -> bytes:
         """The meshes of the arm, or b"" as long as they are being read; see `drawing.looks`."""
@@ -106,12 +102,14 @@ class Session:
         loop, looked = asyncio.get_running_loop(), 0.0
         due = merge = loop.time()
         while True:
-            show(self._feed.frame(hand=self._hand, recording=self._recording.get("name", "")))
+            name = self.recordings.name
+            show(self._feed.frame(hand=self._hand, recording=name, playing=self._playing))
             now = loop.time()
             if now >= merge:
                 merge = now + MERGE_SECONDS
                 self._send()
                 self._follow()
+                self.paths.look()
             if now - looked > _AGAIN and self.reader.state in ("ended", "gone"):
                 looked = now
                 self._return()
@@ -209,90 +207,36 @@ class Session:
         if told is not None:
             self._tell(told)
 
-    # --- recordings ---
+    # --- paths ---
 
-    def _recordings(self) -> dict[str, Any]:
-        return {
-            "kind": "recordings",
-            "list": self.folder.listed(),
-            "recording": self._recording,
-            "folder": str(self.folder.path),
-        }
+    def _teach(self, page: Any, message: Mapping[str, Any]) -> None:
+        if self._life["state"] != "running":
+            raise RobotError("teach: the arm is stopped; reset it first")
+        if self._playing:
+            raise RobotError("teach: a path is being played; end it first")
+        self.paths.begin(self.reader, message)
 
-    def _record(self, page: Any, message: Mapping[str, Any]) -> None:
-        if self._recorder is not None:
-            raise RobotError(f"record: {self._recording['name']!r} is being recorded; end it first")
-        file = self.folder.new(message.get("name"))
-        model = drawing.model_of(self.reader.params())
-        self._recorder = recorder = Recorder(self.reader.robot, file, model)
-        self._recording = {"name": file.stem, "since": time.time()}
-        self._marks = []
-        self._beginning = self._start(self._begin(recorder, page))
-        self.tell_all(**self._recordings())
+    def _play(self, page: Any, message: Mapping[str, Any]) -> None:
+        if self._station is None:
+            raise RobotError(
+                "play: this arm is controlled by a process of its own; end that run, then "
+                "'ur-admittance play FILE --robot ...' plays the path"
+            )
+        if self._life["state"] != "running":
+            raise RobotError("play: the arm is stopped; reset it first")
+        told, path = self.paths.wanted(message)
+        changes: dict[str, Any] = {}
+        if preset := message.get("preset"):
+            changes, _ = self._tuning.of_preset(preset)
+        check(path, told["play"]["speed"], self.reader.config().replace(changes))
+        if preset:
+            self._tell(self._tuning.preset(preset))
+        self._tell_station(told)
 
-    async def _begin(self, recorder: Recorder, page: Any) -> None:
-        try:
-            await asyncio.to_thread(recorder.__enter__)
-        except AdmittanceError as error:
-            self._recorder, self._recording = None, {}
-            page.tell(kind="refused", do="record", why=str(error))
-        self.tell_all(**self._recordings())
-
-    def _record_end(self, page: Any, message: Mapping[str, Any]) -> None:
-        recorder = self._recorder
-        if recorder is None:
-            raise RobotError("record: nothing is being recorded")
-        self._recorder = None
-        self._start(self._finish(recorder, page))
-
-    async def _finish(self, recorder: Recorder, page: Any) -> None:
-        await self._beginning
-        recorded = await asyncio.to_thread(recorder.close, {"marks": self._marks})
-        self._recording = {}
-        words = f"{recorded.path.stem}: {recorded.written} ticks"
-        words += f", {recorded.lost} LOST" if recorded.lost else ""
-        page.tell(kind="done", do="record", words=words + f"; {recorded.problem}".rstrip("; "))
-        self.tell_all(**self._recordings())
-
-    def _mark(self, page: Any, message: Mapping[str, Any]) -> None:
-        if self._recorder is None:
-            raise RobotError("mark: nothing is being recorded")
-        newest = self.reader.latest()
-        at = float(newest["time"]) if newest is not None else 0.0
-        if len(self._marks) < _MARKS:
-            self._marks.append({"time": at, "text": words_in(message, "text")})
-        page.tell(kind="done", do="mark", words=f"marked at {at:.2f} s")
-
-    def _report(self, page: Any, message: Mapping[str, Any]) -> None:
-        file = self.folder.existing(message.get("name"), "report")
-        out, path = self.folder.report(file.stem), f"/reports/{file.stem}/index.html"
-        self._start(self._write_report(page, out, path, file))
-
-    def _compare(self, page: Any, message: Mapping[str, Any]) -> None:
-        one, other = (self.folder.existing(message.get(key), "compare") for key in ("one", "other"))
-        out = self.folder.comparison(one.stem, other.stem)
-        path = f"/comparisons/{one.stem}/{other.stem}/index.html"
-        self._start(self._write_report(page, out, path, one, "--against", other))
-
-    async def _write_report(self, page: Any, out: Path, path: str, *words: Path | str) -> None:
-        """Have a page written by a process of its own, and tell where it is."""
-        command = [sys.executable, "-P", "-m", "ur_admittance_command", "report"]
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            *(str(word) for word in words),
-            "--out",
-            str(out),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        _, said = await process.communicate()
-        if (out / "index.html").exists() and process.returncode == 0:
-            page.tell(kind="report", path=path)
-        else:
-            why = said.decode(errors="replace").strip()[-300:]
-            page.tell(kind="refused", do="report", why=why or "the report could not be written")
-        self.tell_all(**self._recordings())
+    def _play_end(self, page: Any, message: Mapping[str, Any]) -> None:
+        if not self._playing:
+            raise RobotError("play: no path is being played")
+        self._tell_station({"play": None})
 
     # --- the simulated arm ---
 
@@ -309,8 +253,12 @@ class Session:
             if words.keys() & self._life.keys():
                 self._life |= {key: words[key] for key in words if key in self._life}
                 self.tell_all(kind="life", **self._life)
+            if "playing" in words:
+                self._playing = words["playing"]
+            if "done" in words:
+                self.tell_all(kind="done", do="play", words=words["done"])
             if "problem" in words:
-                self.tell_all(kind="refused", do="scene", why=words["problem"])
+                self.tell_all(kind="refused", do="arm", why=words["problem"])
         self._life |= {"state": "ended", "why": "the simulated arm has ended"}
         self.tell_all(kind="life", **self._life)
 
@@ -322,10 +270,7 @@ class Session:
 
     async def close(self) -> None:
         """End what was begun here: a recording is finished, the simulated arm comes to rest."""
-        if self._recorder is not None:
-            recorder, self._recorder = self._recorder, None
-            await self._beginning
-            await asyncio.to_thread(recorder.close, {"marks": self._marks})
+        await self.recordings.close()
         if self._station is not None:
             self._station.stdin.close()
             try:
@@ -346,9 +291,13 @@ _ACTS: dict[str, Callable[..., None]] = {
     "release": Session._pushed,
     "push": Session._pushed,
     "scene": Session._pushed,
-    "record": Session._record,
-    "record_end": Session._record_end,
-    "mark": Session._mark,
-    "report": Session._report,
-    "compare": Session._compare,
+    "record": lambda self, page, message: self.recordings.begin(self.reader, page, message),
+    "record_end": lambda self, page, message: self.recordings.end(page),
+    "mark": lambda self, page, message: self.recordings.mark(self.reader, page, message),
+    "report": lambda self, page, message: self.recordings.report(page, message),
+    "compare": lambda self, page, message: self.recordings.compare(page, message),
+    "teach": Session._teach,
+    "teach_end": lambda self, page, message: self.paths.end(),
+    "play": Session._play,
+    "play_end": Session._play_end,
 }

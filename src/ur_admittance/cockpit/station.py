@@ -29,7 +29,8 @@ from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.realtime import Pace, RealTime
 from ur_admittance.robots.base import State
-from ur_admittance.robots.sim import Scene, SimRobot, Tool
+from ur_admittance.robots.sim import Scene, SimRobot, Tool, following
+from ur_admittance.teaching import Path, Playing
 from ur_admittance.validate import as_numbers, pose
 
 TIP = 0.1  # m from the flange, where the sensor sits, to P
@@ -64,9 +65,11 @@ class Station:
 
     def __init__(self, name: str, config: Config, *, real_time: bool = False) -> None:
         self.model = model_of(name)
-        self.config = fitted(config)
+        self.config, self._following = fitted(config), following(config.arm)
         self.pointer = Pointer()
         self.over = self.reset = False
+        self.plan: Mapping[str, Any] | None = None  # the path that is wanted to be played
+        self.replan = False  # that wish has changed: the arm comes to rest, and begins anew
         self.wish: Mapping[str, Any] | None = None  # of another scene
         self._real_time = real_time
         self._heard, self._count, self._quiet = b"", 0, True
@@ -91,6 +94,7 @@ class Station:
                     hand=self.hand,
                     q0=q,
                     realtime=self._real_time,
+                    **self._following,
                 )
                 self.say(scene=drawn(scene))
                 with arm:
@@ -108,15 +112,19 @@ class Station:
     def _move(self, arm: SimRobot, controller: Controller, board: Blackboard, asked: Any) -> str:
         """One arm, through runs, stops and resets, until it is broken or replaced."""
         pace = None if self._real_time else Pace(arm.clock, 1.0, asked)
+        playing: Playing | None = None
 
         def each(state: State, out: np.record) -> None:
             if pace is not None:
                 pace()
-            if self.over or self.wish is not None:
+            if playing is not None:
+                self._go_on(playing)
+            if self.over or self.wish is not None or self.replan:
                 controller.deactivate()
 
         while not (asked or self.over or self.wish is not None):
-            self.reset = False
+            self.reset = self.replan = False
+            playing = self._begin(controller, board)
             self.say(state="running", why="")
             why = "it was asked to stop"
             try:
@@ -124,16 +132,53 @@ class Station:
                 summary = loop.run(arm, controller, board=board, real_time=wishes, each=each)
                 if summary.request:
                     why = summary.request.removeprefix("stop: ")
+                elif self.replan and not summary.faulted:
+                    continue
                 elif summary.words:
                     why = "; ".join(summary.words[:2])
             except AdmittanceError as error:
                 why = str(error)
             if asked or self.over or self.wish is not None:
                 break
-            self.say(state="stopped", why=why)
-            if not self._rest(arm, controller, board, pace, asked):
+            self.say(state="stopped", why=why, playing={})
+            fine = self._rest(arm, controller, board, pace, asked)
+            self.plan = None
+            if not fine:
                 return "broken"
+        self.plan = None
         return ""
+
+    def _begin(self, controller: Controller, board: Blackboard) -> Playing | None:
+        """What plays the path that is wanted; None if none is, or it cannot be played."""
+        plan, playing = self.plan, None
+        if plan is not None:
+            try:
+                path = Path.load(plan["file"])
+                path = path.there_and_back() if plan["back"] else path
+                playing = Playing(controller, path, plan["speed"], config=board.config())
+            except (AdmittanceError, OSError) as error:
+                self.plan = None
+                self.say(problem=str(error))
+        self._tell_playing(playing)
+        return playing
+
+    def _go_on(self, playing: Playing) -> None:
+        """One step along the path; its end is told once."""
+        playing()
+        if self.plan is None:
+            return
+        if playing.outcome:
+            name, self.plan = self.plan["name"], None
+            self.say(playing={}, done=f"{name}: {playing.outcome}")
+        elif self._count % _TELL == 0:
+            self._tell_playing(playing)
+
+    def _tell_playing(self, playing: Playing | None) -> None:
+        if playing is None or self.plan is None:
+            self.say(playing={})
+        else:
+            done = round(playing.done, 3)
+            self.say(playing={"name": self.plan["name"], "begun": playing.begun, "done": done})
 
     def _rest(
         self, arm: SimRobot, controller: Controller, board: Blackboard, pace: Any, asked: Any
@@ -210,6 +255,8 @@ class Station:
             self.reset = True
         if "scene" in words:
             self.wish = words["scene"]
+        if "play" in words:  # None ends it
+            self.plan, self.replan = words["play"], True
 
 
 def main() -> None:

@@ -96,7 +96,7 @@ class Planned:
     def _go_on(self, follower: Follower, controller: Controller) -> None:
         out = controller.outputs[0]
         dt = float(out["dt"]) if controller.mode == "active" else 0.0
-        follower.step(dt, out["X_WP"])
+        follower.follow(dt, out["X_WP"])
         X_WD, V_WD = follower.desired
         if not follower.outcome:
             controller.set_desired(X_WD, V_WD)

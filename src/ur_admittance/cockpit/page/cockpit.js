@@ -1,11 +1,12 @@
 // The page: what comes from the server is shown, what people do is asked for.
 import { Plots } from "./plots.js";
+import { Teach } from "./teach.js";
 import { Tuning } from "./tuning.js";
 import { View } from "./view.js";
 import { Wire } from "./wire.js";
 
 const $ = (id) => document.getElementById(id);
-const page = (window.cockpit = { frame: null, frames: 0, trusted: false, life: { state: "running" } }); // for tests and the curious
+const page = (window.cockpit = { frame: null, frames: 0, trusted: false, said: [], refusals: [], life: { state: "running" } }); // for tests and the curious
 
 // --- light and dark ---
 const theme = (name) => {
@@ -19,6 +20,9 @@ prefers.addEventListener("change", () => theme(prefers.matches ? "dark" : "light
 $("theme").onclick = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
 
 function toast(words, bad = false) {
+  const kept = bad ? page.refusals : page.said;
+  kept.push(words);
+  if (kept.length > 100) kept.shift();
   const note = document.createElement("div");
   note.className = bad ? "toast bad" : "toast";
   note.textContent = words;
@@ -37,6 +41,7 @@ page.view = new View($("scene"), (point) => {
 if (page.view.blind) toast("This browser has no WebGL 2: the arm is not drawn, all else works.", true);
 page.plots = new Plots($("charts"), ["force", "speed", "timing"], () => pause(true));
 page.tuning = new Tuning((changes) => ask({ do: "set", changes }));
+page.teach = new Teach((message) => ask(message));
 
 // --- what comes ---
 const handlers = {
@@ -46,7 +51,9 @@ const handlers = {
     document.title = `${hello.robot} · cockpit`;
     $("hint").hidden = !hello.simulated;
     for (const part of document.querySelectorAll(".simulated")) part.hidden = !hello.simulated;
+    $("play-elsewhere").hidden = hello.simulated;
     options($("preset"), hello.presets, "preset …");
+    options($("play-feel"), hello.presets, "feel as it is now");
     options($("scene-name"), hello.scenes);
     options($("scene-feel"), hello.feels);
     page.lamps = hello.lamps.map((lamp) => {
@@ -77,6 +84,8 @@ const handlers = {
     page.frame = frame;
     page.frames++;
     const dead = { silent: "silent: no tick for a second", ended: "ended: waiting for the next", gone: "gone: the controller died" }[frame.state];
+    if (frame.q) page.plots.add(frame);
+    if (document.hidden) return; // nobody looks
     $("link").textContent = dead ?? "live";
     if (!frame.q) return;
     const stopped = page.life.state === "stopped";
@@ -89,9 +98,9 @@ const handlers = {
     $("speed").textContent = (1e3 * size(frame.v)).toFixed(0);
     $("offset").textContent = (1e3 * size(frame.x)).toFixed(0);
     page.view.show(frame);
-    page.plots.add(frame);
     if (page.frames % 5 === 0) lamps(frame.lamps);
     $("record").classList.toggle("on", Boolean(frame.recording));
+    page.teach.frame(frame.playing);
   },
   life(life) {
     page.life = life;
@@ -114,10 +123,14 @@ const handlers = {
   recordings(told) {
     page.recordings = told;
     const now = told.recording.name;
-    $("record").textContent = now ? `End “${now}”` : "Record";
+    $("record").textContent = !now ? "Record" : told.recording.ready ? `End “${now}”` : "starts …";
     $("marking").hidden = !now;
     $("folder").textContent = `in ${told.folder}`;
     $("recordings").replaceChildren(...told.list.filter((each) => each.name !== now).map(recording));
+  },
+  paths(told) {
+    page.paths = told;
+    page.teach.paths(told);
   },
   report({ path }) {
     toast("The report is ready.");

@@ -49,7 +49,7 @@ export class Plots {
   add(frame) {
     this.frames.push(frame);
     if (this.frames.length > KEEP) this.frames.splice(0, this.frames.length - KEEP);
-    if (!this.paused && performance.now() - this.drawn > 90) this.theme();
+    if (!this.paused && !document.hidden && performance.now() - this.drawn > 90) this.theme();
   }
 
   // All zoom together, so that the same time is above the same time. Null shows all again.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
+from ur_admittance.errors import ModelError
 from ur_admittance.model import RobotModel
 from ur_admittance.validate import pose
 
@@ -130,25 +131,29 @@ def _visuals(urdf: Path) -> dict[str, tuple[Path, np.ndarray]]:
 
 def _read_obj(file: Path) -> list[tuple[tuple[float, float, float], dict[str, np.ndarray]]]:
     """The triangles of a Wavefront file by their material: its colour, and MuJoCo's mesh data."""
-    numbers: dict[str, list[list[float]]] = {"v": [], "vn": []}
-    faces: dict[str, list[list[str]]] = {}
-    colours, material = {}, ""
+    rows: dict[str, list[str]] = {"v": [], "vn": []}
+    faces: dict[str, list[str]] = {}
+    colours, of_material = {}, []
     for line in file.read_text().splitlines():
-        key, *rest = line.split() or [""]
-        if key in numbers:
-            numbers[key].append([float(x) for x in rest])
+        key, _, rest = line.partition(" ")
+        if key == "f":
+            of_material.append(rest)
+        elif key in rows:
+            rows[key].append(rest)
         elif key == "usemtl":
-            material = rest[0]
+            of_material = faces.setdefault(rest.strip(), [])
         elif key == "mtllib":
-            colours = _read_colours(file.with_name(" ".join(rest)))
-        elif key == "f":
-            corners = [corner.split("/") for corner in rest]
-            for n in range(2, len(corners)):
-                faces.setdefault(material, []).extend((corners[0], corners[n - 1], corners[n]))
-    vertices, normals = np.array(numbers["v"]), np.array(numbers["vn"])
+            colours = _read_colours(file.with_name(rest.strip()))
+    vertices, normals = (_numbers(rows[key]).reshape(-1, 3) for key in ("v", "vn"))
     parts = []
-    for material, corners in faces.items():
-        indices = np.array([(int(corner[0]), int(corner[2])) for corner in corners]) - 1
+    for material, triangles in faces.items():
+        if not triangles:
+            continue
+        if any(len(triangle.split()) != 3 for triangle in triangles):
+            raise ModelError(f"{file}: has faces that are no triangles")
+        # Of each corner its vertex, perhaps a texture's, and its normal, from 1 on.
+        corners = _numbers([triangle.replace("/", " ") for triangle in triangles])
+        indices = corners.reshape(3 * len(triangles), -1)[:, [0, -1]].astype(np.int64) - 1
         used, face = np.unique(indices[:, 0], return_inverse=True)
         used_normals, face_normal = np.unique(indices[:, 1], return_inverse=True)
         mesh = {
@@ -159,6 +164,11 @@ def _read_obj(file: Path) -> list[tuple[tuple[float, float, float], dict[str, np
         }
         parts.append((colours[material], mesh))
     return parts
+
+
+def _numbers(rows: list[str]) -> np.ndarray:
+    """All numbers of lines of text, one after another."""
+    return np.fromstring(" ".join(rows), sep=" ")
 
 
 def _read_colours(file: Path) -> dict[str, tuple[float, float, float]]:
