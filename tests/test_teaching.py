@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation, Slerp
 
-from ur_admittance import Config, ConfigError, Controller, loop
+from ur_admittance import Config, ConfigError, Controller, RobotModel, loop
 from ur_admittance.robots.sim import SimRobot, SpringHand
 from ur_admittance.teaching import Path, Playing
+from ur_admittance.validate import quaternion_of
 
 
 def circle(n: int = 40, seconds: float = 4.0) -> Path:
@@ -99,6 +100,21 @@ def test_a_speed_beyond_the_limits_is_refused_with_the_greatest_that_is_not() ->
     assert fastest == pytest.approx((np.pi / 80, np.pi / 8), rel=1e-3)
     with pytest.raises(ConfigError, match=r"max_linear_velocity, 0\.05 m/s; at most 1\.3"):
         Playing(controller, circle(), 2.0)
+
+
+def test_a_path_of_another_arm_tool_or_base_is_refused(tmp_path) -> None:
+    q, config = RobotModel.ur("ur5e").home, Config.preset("pose-law")
+    mine = RobotModel.ur("ur5e")
+    x, y, z, *wxyz = (*mine.fk(q)[:3, 3], *quaternion_of(mine.fk(q)))
+    path = Path([0.0, 1.0], [[x, y, z, *wxyz], [x, y, z + 0.01, *wxyz]], q)
+    path.save(tmp_path / "path.json")
+    path = Path.load(tmp_path / "path.json").there_and_back()
+    Playing(Controller(mine, config), path)
+    for other in (RobotModel.ur("ur3e"), RobotModel.ur("ur5e", base="base")):
+        with pytest.raises(ConfigError, match=r"another arm, tool or base.*teach it on this arm"):
+            Playing(Controller(other, config), path)
+    with pytest.raises(ConfigError, match="six finite joint angles"):
+        Path(path.times, path.poses, [0.0, np.nan, 0, 0, 0, 0])
 
 
 @pytest.mark.slow

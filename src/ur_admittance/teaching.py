@@ -22,6 +22,7 @@ from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.model import RobotModel
 from ur_admittance.trajectory import PlanTime, apart
 from ur_admittance.validate import quaternion_of, transform
 
@@ -30,6 +31,7 @@ RATE = 50.0  # Hz, at which a path is taught
 LONGEST = 3600.0  # s
 SLOWEST, FASTEST = 0.05, 4.0  # times as fast as it was taught
 _BRAKING = 0.25  # s before the end, from which on its time passes slower and slower
+_ELSEWHERE, _ELSEWHERE_TURNED = 0.02, 0.1  # m and rad: more than an arm lags behind its command
 _ROOM = 1.05  # of a speed limit: a path that was taught at the limit is played, too
 
 
@@ -40,10 +42,13 @@ class Path:
     Attributes:
         times: (n,) s from 0 on, each later than the one before.
         poses: (n, 7) of P in W: x y z in m, and the quaternion w x y z.
+        q: (6,) joint angles at its start, rad, by which another arm, tool or base is known; None:
+            not known.
     """
 
     times: np.ndarray
     poses: np.ndarray
+    q: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         times = np.array(self.times, np.float64)
@@ -57,6 +62,11 @@ class Path:
         sizes = np.linalg.norm(poses[:, 3:], axis=1)
         if not (np.abs(sizes - 1.0) < 1e-3).all():
             raise ConfigError("path: orientations must be unit quaternions, w x y z")
+        if self.q is not None:
+            q = np.array(self.q, np.float64)
+            if q.shape != (6,) or not np.isfinite(q).all():
+                raise ConfigError("path: q must be six finite joint angles")
+            object.__setattr__(self, "q", q)
         poses[:, 3:] /= sizes[:, None]
         for n in range(1, len(poses)):  # of a quaternion and its negative the nearer one
             if poses[n, 3:] @ poses[n - 1, 3:] < 0.0:
@@ -77,7 +87,7 @@ class Path:
         step = max(1, round(1.0 / RATE / float(np.median(np.diff(times)))))
         kept = np.append(np.arange(0, len(records) - 1, step), len(records) - 1)
         poses = [[*X[:3, 3], *quaternion_of(X)] for X in records["X_WP"][kept]]
-        return cls(times[kept], np.array(poses))
+        return cls(times[kept], np.array(poses), records["q"][0])
 
     @property
     def seconds(self) -> float:
@@ -132,12 +142,13 @@ class Path:
     def there_and_back(self) -> Path:
         """The path, and then the same way back."""
         times = np.concatenate((self.times, 2 * self.seconds - self.times[-2::-1]))
-        return Path(times, np.concatenate((self.poses, self.poses[-2::-1])))
+        return Path(times, np.concatenate((self.poses, self.poses[-2::-1])), self.q)
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write it as JSON."""
         poses = self.poses.round(7).tolist()
         content = {"kind": KIND, "times": self.times.round(5).tolist(), "poses": poses}
+        content |= {} if self.q is None else {"q": self.q.round(7).tolist()}
         File(file).write_text(json.dumps(content), "utf-8")
 
     @classmethod
@@ -150,7 +161,8 @@ class Path:
         if not isinstance(content, Mapping) or content.get("kind") != KIND:
             raise ConfigError(f"{file}: is no path; 'ur-admittance teach' writes one")
         try:
-            return cls(np.array(content["times"], float), np.array(content["poses"], float))
+            q = np.array(content["q"], float) if "q" in content else None
+            return cls(np.array(content["times"], float), np.array(content["poses"], float), q)
         except (KeyError, TypeError, ValueError):
             raise ConfigError(f"{file}: must have 'times' and 'poses' of numbers") from None
         except ConfigError as error:
@@ -182,7 +194,7 @@ class Lesson:
         if len(fallen):
             records = records[: fallen[0]]
         kept = records[(-self._ticks) % self._step :: self._step]
-        self._seen.append(repack_fields(kept[["time", "X_WP", "V_WP_cmd"]]))
+        self._seen.append(repack_fields(kept[["time", "X_WP", "V_WP_cmd", "q"]]))
         self._ticks += len(records)
         self._time = float(records["time"][-1]) if len(records) else self._time
         full = self._ticks >= LONGEST * self._reader.rate
@@ -232,6 +244,23 @@ def check(path: Path, speed: float, config: Config) -> None:
             )
 
 
+def check_arm(path: Path, model: RobotModel) -> None:
+    """See that a path is one of this arm, with this tool and base.
+
+    Raises:
+        ConfigError: where the path began, this arm's tool would be elsewhere.
+    """
+    if path.q is None:
+        return
+    metres, angle = apart(model.fk(path.q), path.at(0.0)[0])
+    if metres > _ELSEWHERE or angle > _ELSEWHERE_TURNED:
+        raise ConfigError(
+            "path: was taught with another arm, tool or base: at the joint angles of its start, "
+            f"the tool of {model.name} in {model.base!r} is {1e3 * metres:.0f} mm and "
+            f"{angle:.2f} rad from there; teach it on this arm"
+        )
+
+
 class Playing:
     """Leads the desired pose to a path's start, slowly, and along it: call it after every tick.
 
@@ -261,6 +290,7 @@ class Playing:
         """
         config = config or controller.config
         check(path, speed, config)
+        check_arm(path, controller.model)
         self.begun = False
         self._controller, self._path, self._speed = controller, path, float(speed)
         self._period = 1.0 / controller.config.control_rate

@@ -49,6 +49,18 @@ def test_without_bounds_in_the_way_the_rates_are_those_of_the_inverse(seed: int)
         assert not r.s.status & (JOINT_BITS | bits.SINGULARITY)
 
 
+def test_a_wish_faster_than_this_tick_allows_is_not_taken_for_one_inside_the_limits() -> None:
+    """As when the speed limit has just fallen: `V_lim` is no end of a way that keeps it."""
+    r = records(WIDE, q=bent(np.random.default_rng(0)))
+    r.s.V_prev[:] = r.s.V_lim[:] = [0.2, 0.0, 0.0, 0.0, 0.0, 0.0]
+    r.s.J_inverse[:] = np.linalg.inv(r.s.J)
+    r.s.start[:] = r.s.J_inverse @ r.s.V_lim
+    r.s.low[:], r.s.high[:] = -10.0, 10.0
+    assert ik.share_of_wish(r.p, r.s) == 1.0
+    r.s.v_cap = 0.1
+    assert ik.share_of_wish(r.p, r.s) == 0.0
+
+
 @settings(max_examples=60)
 @given(seeds)
 def test_where_joints_are_the_bound_the_rates_are_the_least_squares_of_daqp(seed: int) -> None:

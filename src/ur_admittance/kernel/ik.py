@@ -41,6 +41,7 @@ from ur_admittance.kernel.viability import (
 )
 
 _ROUNDS = 12
+_SPARE = 0.9  # of the acceleration limits
 _TIE = 1e-9
 _WALL_TIE = 1e-6  # m/s; else rounding, at a wall, would keep a motion along it from ever ending
 
@@ -141,7 +142,8 @@ def aim(s):
 @jit
 def keeps_limits(p, s):
     """Whether `V_cmd` is inside the Cartesian limits; if not, `V_aim` becomes the nearest motion
-    that is.
+    that is, and where it was too hard, with something to spare: on the limit itself, round after
+    round would come nearer to it and none would arrive.
     """
     v, w = linear(s.V_cmd), angular(s.V_cmd)
     last = last_motion(s, v)
@@ -152,9 +154,11 @@ def keeps_limits(p, s):
         inside = sub(clip_to_walls(s, add(inside, sag)), sag)
     turned = add(angular(s.V_prev), saturate(sub(w, angular(s.V_prev)), p.alpha_max * s.dt))
     turned = saturate(turned, s.w_cap)
-    set_linear(s.V_aim, inside)
-    set_angular(s.V_aim, turned)
-    return norm(sub(inside, v)) <= _TIE and norm(sub(turned, w)) <= _TIE
+    kept = norm(sub(inside, v)) <= _TIE and norm(sub(turned, w)) <= _TIE
+    set_linear(s.V_aim, add(last, saturate(sub(inside, last), _SPARE * p.a_max * s.dt)))
+    last = angular(s.V_prev)
+    set_angular(s.V_aim, add(last, saturate(sub(turned, last), _SPARE * p.alpha_max * s.dt)))
+    return kept
 
 
 @jit
@@ -234,10 +238,11 @@ def steadiest_rates(s):
 
 @jit
 def share_of_wish(p, s):
-    """How much of the way from `start` to the joint rates for `V_lim`, in `row`, is inside the
+    """How much of the way from `start` to the joint rates for `V_lim`, in `scratch`, is inside the
     joint bounds, 0 .. 1. The Cartesian limits are kept at both ends, so also between; else 0.
     """
-    if too_hard(p, s, linear(s.V_lim), angular(s.V_lim)):
+    v, w = linear(s.V_lim), angular(s.V_lim)
+    if too_hard(p, s, v, w) or too_fast(s, v, w):
         return 0.0
     k = 1.0
     for n in range(6):
@@ -259,7 +264,7 @@ def share_inside(p, s):
     itself is too hard or too fast.
     """
     v, w = motion_of(s, s.start)
-    if too_hard(p, s, v, w) or norm(v) > s.v_cap + _TIE or norm(w) > s.w_cap + _TIE:
+    if too_hard(p, s, v, w) or too_fast(s, v, w):
         return -1.0
     dv, dw = sub(linear(s.V_cmd), v), sub(angular(s.V_cmd), w)
     k = last_inside(v, dv, linear(s.V_prev), p.a_max * s.dt)
@@ -274,6 +279,12 @@ def share_inside(p, s):
             elif dv[n] < 0.0:
                 k = min(k, max(0.0, (s.wall_low[n] - _WALL_TIE - v[n]) / dv[n]))
     return k
+
+
+@jit
+def too_fast(s, v, w):
+    """Whether v or w is faster than this tick allows."""
+    return norm(v) > s.v_cap + _TIE or norm(w) > s.w_cap + _TIE
 
 
 @jit
