@@ -106,7 +106,8 @@ def test_a_path_of_another_arm_tool_or_base_is_refused(tmp_path) -> None:
     q, config = RobotModel.ur("ur5e").home, Config.preset("pose-law")
     mine = RobotModel.ur("ur5e")
     x, y, z, *wxyz = (*mine.fk(q)[:3, 3], *quaternion_of(mine.fk(q)))
-    path = Path([0.0, 1.0], [[x, y, z, *wxyz], [x, y, z + 0.01, *wxyz]], q)
+    poses = np.array([[x, y, z, *wxyz], [x, y, z + 0.01, *wxyz]])
+    path = Path(np.array([0.0, 1.0]), poses, q)
     path.save(tmp_path / "path.json")
     path = Path.load(tmp_path / "path.json").there_and_back()
     Playing(Controller(mine, config), path)
@@ -114,7 +115,7 @@ def test_a_path_of_another_arm_tool_or_base_is_refused(tmp_path) -> None:
         with pytest.raises(ConfigError, match=r"another arm, tool or base.*teach it on this arm"):
             Playing(Controller(other, config), path)
     with pytest.raises(ConfigError, match="six finite joint angles"):
-        Path(path.times, path.poses, [0.0, np.nan, 0, 0, 0, 0])
+        Path(path.times, path.poses, np.full(6, np.nan))
 
 
 @pytest.mark.slow

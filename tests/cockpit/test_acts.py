@@ -236,9 +236,8 @@ def lead(board: Blackboard) -> None:
     ],
 )
 def test_what_cannot_be_played_is_refused_before_the_arm_is_told(tmp_path, message, why) -> None:
-    Path([0.0, 1.0], [[0.4, 0.1, z, 1, 0, 0, 0] for z in (0.3, 0.4)]).save(
-        tmp_path / "first.path.json"
-    )
+    poses = np.array([[0.4, 0.1, z, 1, 0, 0, 0] for z in (0.3, 0.4)])
+    Path(np.array([0.0, 1.0]), poses).save(tmp_path / "first.path.json")
     paths = Paths(Folder(tmp_path), lambda **_: None)
     with pytest.raises(AdmittanceError, match=why):
         paths.wanted(message)

@@ -20,9 +20,12 @@ pytest.importorskip("mujoco")
 pytest.importorskip("lark")
 
 
-def told(config: Config, fake: dict[str, Any] | None = None, **pendant_has: Any):
+def told(
+    config: Config, fake: dict[str, Any] | None = None, must: Any = None, **pendant_has: Any
+) -> dict[str, Finding]:
     """What the doctor says of a controller, by what it looked at."""
-    watching = {"watch": True, "config": config, "expected": Expected(tcp=config.tool.point)}
+    expected = Expected(**(must or {}), tcp=config.tool.point)
+    watching = {"watch": True, "config": config, "expected": expected}
     found: dict[str, Finding] = {}
     with controller(**(fake or {})) as made:
         for name, value in pendant_has.items():
@@ -66,6 +69,20 @@ def test_what_is_broken_on_purpose_is_wrong_and_says_what_mends_it(
     found = told(Config.from_dict(config), fake, **has)
     assert found[what].state == ("warn" if what == "drift" else "wrong"), found
     assert words in found[what].value and found[what].mend
+
+
+@pytest.mark.parametrize(
+    ("must", "what"),
+    [
+        ({"model": "ur10e"}, "model"),
+        ({"serial": "1234"}, "serial number"),
+        ({"calibration": "0f"}, "kinematic calibration"),
+    ],
+)
+def test_another_arm_than_it_must_be_is_wrong(must: dict[str, str], what: str) -> None:
+    found = told(Config(), must=must)[what]
+    assert found.state == "wrong" and found.mend
+    assert f"expected is {next(iter(must.values()))}" in found.value
 
 
 def test_the_values_of_the_pendant_become_a_tool(tmp_path: Path) -> None:

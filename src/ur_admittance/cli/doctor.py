@@ -38,6 +38,7 @@ class Asked:
     push: bool
     three_poses: bool
     write_tool: Path | None
+    must: dict[str, str]  # model, serial number and kinematic calibration; "": any
 
 
 @explained()
@@ -75,6 +76,12 @@ def doctor(
             "payload explain each?",
         ),
     ] = False,
+    model: Annotated[str, typer.Option(help="The arm it must be, say ur5e (rtde).")] = "",
+    serial: Annotated[str, typer.Option(help="The serial number it must have (rtde).")] = "",
+    calibration: Annotated[
+        str,
+        typer.Option(help="The kinematic calibration it must have, as a refusal prints it (rtde)."),
+    ] = "",
     write_tool: Annotated[
         Path | None,
         typer.Option(
@@ -97,7 +104,10 @@ def doctor(
         raise ConfigError("--wrench: must be netft://HOST, beside --robot rtde://HOST")
     if write_tool is not None and kind_of(robot) != "rtde":
         raise ConfigError("--write-tool: is for --robot rtde://HOST, whose pendant has them")
-    asked = Asked(wrench, listen, sensor_range, push, three_poses, write_tool)
+    must = {"model": model, "serial": serial, "calibration": calibration}
+    for name in [name for name, value in must.items() if value and kind_of(robot) != "rtde"]:
+        raise ConfigError(f"--{name}: is for --robot rtde://HOST, who says its own")
+    asked = Asked(wrench, listen, sensor_range, push, three_poses, write_tool, must)
     settings, findings = _settings(config)
     if not as_json:
         also = f", then at {kind_of(robot)} for {listen:g} s" if robot else ""
@@ -159,7 +169,7 @@ def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
     else:
         options["watch"] = True
     if kind == "rtde":
-        options |= _of_rtde(config, asked.wrench)
+        options |= _of_rtde(config, asked.wrench, asked.must)
     if kind == "ros2":
         yield from _graph(config)
     began = time.monotonic()
@@ -221,11 +231,11 @@ def _sensor(arm: Robot, config: Config, heard: Heard, asked: Asked) -> Iterator[
             yield from stream.poses(arm, config, measured)
 
 
-def _of_rtde(config: Config, wrench: str) -> dict[str, Any]:
+def _of_rtde(config: Config, wrench: str, must: dict[str, str]) -> dict[str, Any]:
     """Options of a UR controller that is only looked at."""
     from ur_admittance.robots.rtde.inspection import Expected
 
-    options: dict[str, Any] = {"expected": Expected(tcp=config.tool.point)}
+    options: dict[str, Any] = {"expected": Expected(**must, tcp=config.tool.point)}
     options["permit"] = lambda words: True  # nothing is started
     if wrench:
         from ur_admittance.sensors.netft import NetFt

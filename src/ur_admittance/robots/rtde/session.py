@@ -91,6 +91,8 @@ class Session:
         lines = [] if self._watch else self.differences(expected, config, own_sensor=own_sensor)
         if lines:
             raise NotReady(self.name, lines)
+        if self._watch and found.arm is not None and found.arm.name:  # whatever was expected
+            named = found.arm.name
         self.model = nominal or found.arm.model(named)  # type: ignore[union-attr]
 
     def _look(self, cb3: bool) -> Found:
