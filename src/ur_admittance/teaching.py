@@ -30,7 +30,8 @@ KIND = "ur-admittance path"
 RATE = 50.0  # Hz, at which a path is taught
 LONGEST = 3600.0  # s
 SLOWEST, FASTEST = 0.05, 4.0  # times as fast as it was taught
-_BRAKING = 0.25  # s before the end, from which on its time passes slower and slower
+SIMULATED_LATE = 0.024  # s by which a simulated arm follows late, where nobody says
+_BRAKING = 0.8  # s before the end, from which on its time passes slower and slower
 _ELSEWHERE, _ELSEWHERE_TURNED = 0.02, 0.1  # m and rad: more than an arm lags behind its command
 _ROOM = 1.05  # of a speed limit: a path that was taught at the limit is played, too
 

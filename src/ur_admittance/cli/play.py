@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ur_admittance.controller import Controller
     from ur_admittance.teaching import Playing
 
-_LATE = 0.024  # s by which a simulated arm follows late, where the configuration does not say
-
 
 @explained()
 def play(
@@ -52,8 +50,8 @@ def play(
     --allow-travel. Held back, it waits, for 5 s. Leaves with 1 if it did not reach the end.
     """
     from ur_admittance.realtime import RealTime
+    from ur_admittance.teaching import SIMULATED_LATE, Playing, check
     from ur_admittance.teaching import Path as Taught
-    from ur_admittance.teaching import Playing, check
 
     kind = kind_of(robot)
     if kind == "ros2":
@@ -64,7 +62,7 @@ def play(
     check(path, speed, settings)
     if record is not None:
         check_recording(record, force=False)
-    late = settings.arm.lag + settings.arm.delay or (_LATE if kind == "sim" else 0.0)
+    late = settings.arm.lag + settings.arm.delay or (SIMULATED_LATE if kind == "sim" else 0.0)
     x, y, z, *wxyz = path.poses[0].tolist()
     settings = settings.replace({"equilibrium": {"position": [x, y, z], "orientation": wxyz}})
     made: list[Playing] = []

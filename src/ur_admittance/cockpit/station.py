@@ -30,7 +30,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.realtime import Pace, RealTime
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import Scene, SimRobot, Tool, following
-from ur_admittance.teaching import Path, Playing
+from ur_admittance.teaching import SIMULATED_LATE, Path, Playing
 from ur_admittance.validate import as_numbers, pose
 
 TIP = 0.1  # m from the flange, where the sensor sits, to P
@@ -155,7 +155,9 @@ class Station:
             try:
                 path = Path.load(plan["file"])
                 path = path.there_and_back() if plan["back"] else path
-                playing = Playing(controller, path, plan["speed"], config=board.config())
+                config = board.config()
+                late = config.arm.lag + config.arm.delay or SIMULATED_LATE
+                playing = Playing(controller, path, plan["speed"], late=late, config=config)
             except (AdmittanceError, OSError) as error:
                 self.plan = None
                 self.say(problem=str(error))
