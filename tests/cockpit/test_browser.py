@@ -167,8 +167,8 @@ def test_the_page_shows_tunes_pulls_records_stops_and_resets_an_arm(cockpit, bro
     tool = records["X_WP"][:, :3, 3]
     begun = int(np.argmax(np.linalg.norm(tool - way[0], axis=1) < 0.001))
     tool = tool[begun:]
-    # Not 2 mm, as of a path that is led (tests/test_teaching.py): the push begins with a jerk, which
-    # is the end of the way back; and this arm lives by the clock on the wall.
+    # Not 2 mm, as of a path that is led (tests/test_teaching.py): the push begins with a jerk, at
+    # which the way back ends; and this arm lives by the clock on the wall.
     near = 0.006 if (records["dt"] < 0.003).all() else 0.02  # m; this machine may have paused
     assert cKDTree(way).query(tool)[0].max() < near  # nowhere off the path
     assert cKDTree(tool).query(way)[0].max() < near  # and none of it left out
