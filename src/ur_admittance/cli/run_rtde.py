@@ -80,11 +80,12 @@ class RtdeRun:
             warn_of_payload(arm, given)
             if self.zero:
                 arm.zero()
-            if travel := travel_of(arm.model, given, arm.look().q):
-                permit(travel, allowed=self.allow_travel)
+            travel = travel_of(arm.model, given, arm.look().q)
             config = watched(wanted.start_of(travel), real=arm.real_sensor)
             controller = Controller(arm.model, config.replace({"control_rate": arm.rate}))
             lead = wanted.lead(controller, travel)
+            if travel:
+                permit(travel, allowed=self.allow_travel)
 
             def each(state: State, out: np.record) -> None:
                 if lead is not None:
