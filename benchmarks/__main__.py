@@ -172,7 +172,8 @@ def _add_allocations(results: dict[str, Any]) -> None:
     """Heap allocations a tick into the rows; where there was no counter, those of Numba."""
     for name, counted in results["allocations"].items():
         key = "heap" if "heap" in counted else "numba"
-        results["ticks"][name]["allocations"] = counted[key] / counted["ticks"]
+        if name in results["ticks"]:
+            results["ticks"][name]["allocations"] = counted[key] / counted["ticks"]
 
 
 def machine() -> dict[str, Any]:

@@ -16,10 +16,12 @@ import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba.core.runtime.nrt import rtsys
 
+from benchmarks import force
 from benchmarks import workload as workloads
 from benchmarks.numpy_pinocchio import NumpyPinocchio
 from benchmarks.tick import Records, replay_ticks
@@ -66,11 +68,27 @@ def main() -> None:
         return run
 
     n, q = len(calls), work.q[0]
+    pressing = force.records_of(work, 2)
+    presses = *pressing.four(), pressing.begin, work.q, work.wrench, work.dt, passes, qd
+    z = {"force.enabled_axes": [False, False, True, False, False, False]}
+    policy = Controller(work.model, work.config.replace(z))
+    target, axes, stiffness = np.eye(6)[2] * 10.0, np.array([0.0, 0.5, 0.0]), np.full(6, 100.0)
+
+    def streamed(*measured: Any) -> None:
+        policy.stream(target=target, orientation=axes, stiffness=stiffness)
+        policy.update(*measured)
+
     rows = {
         # one call for all passes, whose own cost is counted too
         "ours, in the kernel": (lambda: None, lambda: replay_ticks(*arguments), 1, n * passes),
         "ours, from Python": (
             lambda: controller.activate(q), loop(controller.update), passes, n * passes
+        ),
+        "presses and streams, in the kernel": (
+            lambda: None, lambda: replay_ticks(*presses), 1, n * passes
+        ),
+        "presses and streams, from Python": (
+            lambda: policy.activate(q), loop(streamed), passes, n * passes
         ),
         "NumPy + Pinocchio": (lambda: rival.activate(q), loop(rival.update), 1, n),
     }  # fmt: skip

@@ -54,6 +54,9 @@ OUTPUTS = {
     "contact_stiffness": ("N/m", "", ""),
     "contact_normal": ("unit", "W axes", "normal of what is touched"),
     "contact_damping": ("N s/m", "", ""),
+    "force_target": ("N, Nm", "axes of the law", ""),
+    "tank": ("J", "", ""),
+    "force_phase": ("0 to 3", "axes of the law", ""),
     "energy": ("J", "at S", ""),
     "energy_given": ("J", "at S", ""),
     "inputs": ("record", "", ""),
@@ -94,6 +97,8 @@ EXAMPLES = {
         "speed by the law, as measured, and why they differ",
     ),
     "05_chain.py": ("A chain", "chain.png", "a trajectory that is pushed aside and comes back"),
+    "06_policy.py": ("A policy", "policy.png", "stiffness changed 50 times a second, and the way"),
+    "07_ultrasound.py": ("An ultrasound scan", "ultrasound.png", "force and height along a line"),
 }
 
 

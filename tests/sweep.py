@@ -100,10 +100,12 @@ def _random_values(rng: np.random.Generator, rate: float) -> dict[str, object]:
 
     timeout = max(0.01, 1.5 / rate)
     stiffness = np.r_[spread(1, 5e3, 3), spread(0.1, 300, 3)] * (rng.random(6) < 0.5)
+    presses = (rng.random(6) < 0.3) & (rng.random() < 0.4)
     jerk = rng.random() < 0.3
     return {
         "admittance.mass": np.r_[spread(0.2, 100, 3), spread(0.02, 10, 3)].tolist(),
         "admittance.stiffness": stiffness.tolist(),
+        "admittance.orientation": (rng.normal(size=3) * (rng.random() < 0.5)).tolist(),
         "admittance.damping_ratio": spread(0.2, 5, 6).tolist(),
         "admittance.enabled_axes": (rng.random(6) < 0.85).tolist(),
         "admittance.ramp_seconds": float(rng.choice([0.0, 0.1, 0.5])),
@@ -126,6 +128,11 @@ def _random_values(rng: np.random.Generator, rate: float) -> dict[str, object]:
         "contact.adapt": bool(rng.random() < 0.5),
         "contact.monitor": bool(rng.random() < 0.5),
         "contact.force_noise": 0.5,
+        "force.enabled_axes": presses.tolist(),
+        "force.target": (rng.normal(size=6) * [20, 20, 20, 2, 2, 2]).tolist(),
+        "force.max_speed": spread(0.01, 1, 6).tolist(),
+        "force.max_travel": spread(0.001, 1, 6).tolist(),
+        "force.approach_speed": spread(0.005, 0.5, 6).tolist(),
         "arm.lag": float(rng.choice([0.0, 0.005, 0.02])),
         "limits.max_contact_braking": float(rng.choice([0.0, 5.0, 15.0, 50.0])),
         "safety.wrench_timeout": timeout,
@@ -189,7 +196,7 @@ def _run(row, scene, ticks, peak, case, P, S, inputs, outputs):
             p.workspace_max[n] = p_WP[n] + np.random.random() * room
     s.mode, s.seeding = ACTIVE, 1
     s.q[:] = q
-    i.stop, i.goal_count = 0, 0
+    i.stop, i.goal_count, i.stream_count, i.streams = 0, 0, 0, 0
     push, strength = np.zeros(6), math.exp(np.random.uniform(0.0, math.log(3000.0)))
     A = np.zeros(6)
     latched = free = False
@@ -353,6 +360,18 @@ def _random_inputs(s, i, q, push, strength, p_WP):
         wxyz /= np.sqrt((wxyz * wxyz).sum())
         i.goal_wxyz[:] = wxyz
         i.goal_count += 1
+    if np.random.random() < 0.02:  # a policy streams, within its bounds
+        i.stream_count += 1
+        i.streams = np.random.randint(32)
+        if i.streams > 3:
+            i.streams |= 28  # gains come together
+        wxyz = np.random.normal(0.0, 1.0, 4)
+        i.axes[:] = wxyz / np.sqrt((wxyz * wxyz).sum())
+        for n in range(6):
+            i.target[n] = np.random.normal() * 20.0
+            i.mass[n] = math.exp(np.random.uniform(-2.0, 4.0))
+            i.damping[n] = math.exp(np.random.uniform(0.0, 6.0))
+            i.stiffness[n] = math.exp(np.random.uniform(0.0, 8.0))
     if np.random.random() < 0.003:
         i.stop = STOP_REQUESTED
     elif s.mode == STOPPED and s.at_rest == 1 and np.random.random() < 0.2:
@@ -392,6 +411,12 @@ def _change(p, other):
     p.max_force, p.max_torque = other.max_force, other.max_torque
     p.adapt, p.monitor, p.arm_lag = other.adapt, other.monitor, other.arm_lag
     p.contact_braking = other.contact_braking
+    p.pressing, p.force_axes[:], p.force_target[:] = (
+        other.pressing,
+        other.force_axes,
+        other.force_target,
+    )
+    p.force_speed[:], p.force_travel[:] = other.force_speed, other.force_travel
 
 
 @njit

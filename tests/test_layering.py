@@ -25,7 +25,7 @@ ROOMS = (
     ("model",),
     ("config",),
     ("preflight",),
-    ("packing",),
+    ("packing", "streaming"),
     ("controller",),
     ("rollout",),
     ("approach", "trajectory"),

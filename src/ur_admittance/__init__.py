@@ -20,7 +20,7 @@ from ur_admittance.faults import Event, Stop
 from ur_admittance.loop import run
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import Change
-from ur_admittance.rollout import LaggedArm, Noise, Rollout, Surface, rollout
+from ur_admittance.rollout import LaggedArm, Noise, Rollout, Strip, Surface, rollout
 
 
 def presets() -> tuple[str, ...]:
@@ -43,6 +43,7 @@ __all__ = [
     "RobotModel",
     "Rollout",
     "Stop",
+    "Strip",
     "Surface",
     "__version__",
     "presets",

@@ -19,6 +19,7 @@ from ur_admittance.kernel.tick import STOPPED_NOW, WRONG_Q, WRONG_WRENCH, update
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import Change, pack, repack
 from ur_admittance.preflight import drift_warning, motion
+from ur_admittance.streaming import WISHES, Streaming
 from ur_admittance.validate import (
     FARTHEST,
     as_numbers,
@@ -37,7 +38,7 @@ _MOMENT = 0.01  # s
 _SLOWEST = 0.01  # share of its speed that an arm makes at least
 
 
-class Controller:
+class Controller(Streaming):
     """Turns joint positions and a wrench into joint commands, one tick at a time.
 
         controller = Controller(RobotModel.ur("ur5e"), Config.preset("hand-guiding"))
@@ -177,7 +178,7 @@ class Controller:
                 self.activate(inputs["q_start"])
         if inputs["mode"] in (bits.INACTIVE, bits.LEAVING):
             self._state[0].mode = inputs["mode"]
-        for name in ("qd", "stop", "goal_count", "goal_p", "goal_wxyz", "goal_V"):
+        for name in WISHES:
             self._inputs[name] = inputs[name]
         return self.update(
             inputs["q"],
@@ -245,6 +246,7 @@ class Controller:
         values = {k: (before[k], now[k]) for k in now if before[k] != now[k]}
         old = self._params.copy()
         recomputed = repack(self._params, config, self.model, values)
+        self._end_streams(recomputed)
         self.config = config
         self._generation = int(self._params[0].generation)
         warning = drift_warning(values, old, self._params, self._out)
@@ -339,11 +341,9 @@ class Controller:
     def _clear(self) -> None:
         self._state[:] = layout.new_state()
         self._inputs[:] = layout.new_inputs()
-        self._inputs["stop"] = 0
-        self._inputs["goal_count"] = 0
+        self._inputs["stop"] = self._inputs["goal_count"] = 0
         self._outputs[:] = layout.new_outputs()
-        self._outputs["qd"] = 0.0
-        self._outputs["status"] = 0
+        self._outputs["qd"] = self._outputs["status"] = 0
         self._outputs["mode"] = bits.INACTIVE
         self._why = ""
 
@@ -353,6 +353,7 @@ class Controller:
         with announced("the control kernel", update):
             update(*self._records, strided, strided, 1.0 / self.config.control_rate, 0.0, 0.0)
         self._tick = entry_point(update)
+        self._compile_stream()
         self._clear()
 
     def _after(self, code: int, q: Any, wrench: Any) -> None:
@@ -394,7 +395,6 @@ class Controller:
 
     def _write_goal(self, X: np.ndarray, V: np.ndarray) -> None:
         inputs = self._inputs[0]
-        inputs.goal_p[:] = X[:3, 3]
-        inputs.goal_wxyz[:] = quaternion_of(X)
+        inputs.goal_p[:], inputs.goal_wxyz[:] = X[:3, 3], quaternion_of(X)
         inputs.goal_V[:] = V
         inputs.goal_count += 1

@@ -179,6 +179,24 @@ FAULTS: tuple[Fault, ...] = (
         "a joint is outside its range; only inward motion is allowed",
         "jog the joint inside",
     ),
+    Fault(
+        "force_travel",
+        "warn",
+        "an axis that presses has gone as far from the desired pose as force.max_travel allows",
+        "bring the desired pose nearer to what is pressed, or raise force.max_travel",
+    ),
+    Fault(
+        "force_lost",
+        "warn",
+        "an axis that presses has lost what it pressed, and searches slowly",
+        "none needed; see what ended there",
+    ),
+    Fault(
+        "stream_stale",
+        "warn",
+        "no force was streamed for force.stream_timeout; the force eases to zero",
+        "check what streams; a new value brings the force back",
+    ),
     # holds
     Fault(
         "wrench_stale",

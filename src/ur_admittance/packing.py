@@ -13,7 +13,7 @@ from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 from ur_admittance.kernel import bits, layout
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import pose_of
+from ur_admittance.validate import pose_of, quaternion_of
 
 _FRAMES = {"probe": bits.PROBE, "base": bits.BASE}
 _INTEGRATORS = {
@@ -89,6 +89,7 @@ def _part_of(name: str) -> str:
         "ik": "limits",
         "contact": "contact",
         "arm": "contact",
+        "force": "law",
         "safety": "safety",
     }.get(section, "")
 
@@ -162,11 +163,24 @@ def _pack_wrench(p, config: Config, model: RobotModel) -> None:
 def _pack_law(p, config: Config, model: RobotModel) -> None:
     admittance = config.admittance
     p.frame = _FRAMES[admittance.frame]
+    p.wxyz_task[:] = quaternion_of(pose_of((0.0, 0.0, 0.0, *admittance.orientation)))
     p.integrator = _INTEGRATORS[admittance.integrator]
     p.mass[:] = admittance.mass
     p.damping[:] = config.effective_damping()
     p.stiffness[:] = admittance.stiffness
-    p.enabled[:] = admittance.enabled_axes
+    p.damping_ratio[:] = admittance.damping_ratio if admittance.damping is None else [-1.0] * 6
+    p.virtual_stiffness[:] = admittance.virtual_stiffness
+    p.stream_energy = admittance.stream_energy
+    force = config.force
+    p.force_axes[:] = force.enabled_axes
+    p.pressing = any(force.enabled_axes)
+    p.stream_timeout = force.stream_timeout
+    p.force_target[:] = force.target
+    p.force_speed[:] = force.max_speed
+    p.force_travel[:] = force.max_travel
+    p.force_approach[:] = force.approach_speed
+    p.force_stiffness[:] = force.stiffness
+    p.enabled[:] = np.logical_or(admittance.enabled_axes, force.enabled_axes)
     p.engage_seconds = admittance.engage_seconds
     p.ramp_seconds = admittance.ramp_seconds
     p.drift_reset_threshold = admittance.drift_reset_threshold

@@ -97,6 +97,39 @@ def test_a_desired_pose_from_above_is_approached_inside_the_limits():
     assert loop.manager.limited == 0
 
 
+def test_what_a_policy_streams_through_the_chain_is_what_it_streams_in_process():
+    rng = np.random.default_rng(3)
+    streams = [{"stiffness": rng.uniform(50, 500, 6), "mass": rng.uniform(2, 9, 6)}
+               if k % 5 == 0 else None for k in range(100)]  # fmt: skip
+    cycle = iter(streams)
+    policy = PolicyLink(lambda t, q, w: None if (s := next(cycle)) is None else Desired(stream=s))
+    law, manager = AdmittanceLink(controller(CONFIG), stream="policy"), ControllerManager(arm())
+    manager.load(VelocityForward("admittance"), law, policy)
+    manager.switch(activate=["policy", "admittance", "forward"])
+    alone, again, loop = controller(CONFIG), controller(CONFIG), Watched(manager)
+    alone.activate(loop.q)
+    for stream in streams:
+        if stream is not None:
+            alone.stream(**stream)
+        q = loop.q
+        out = loop.tick(PUSH)
+        alone.update(q, PUSH, DT)
+        same(law.controller.outputs, alone.outputs)
+        same(np.array([out]), np.array([again.repeat(out)]))
+    last = streams[95]
+    assert last is not None and alone.state[0].mass.tolist() == last["mass"].tolist()
+
+
+def test_what_cannot_be_streamed_is_named():
+    policy = PolicyLink(lambda t, q, w: Desired(stream={"stifness": [1.0] * 6}))
+    law, manager = AdmittanceLink(controller(CONFIG), stream="policy"), ControllerManager(arm())
+    manager.load(VelocityForward("admittance"), law, policy)
+    manager.switch(activate=["policy", "admittance", "forward"])
+    loop = Watched(manager)
+    loop.tick()
+    assert any("stiffness" in words for words in manager.status_words())
+
+
 def test_a_twist_from_above_moves_the_tool_at_that_twist_and_stops_without_coming_back():
     V = np.array([0.0, -0.1, 0.05, 0.0, 0.0, 0.2])
     loop = Watched(compliant(PolicyLink(lambda t, q, wrench: V if t < 1.0 else np.zeros(6))))

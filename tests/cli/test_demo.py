@@ -48,7 +48,10 @@ def test_a_demo_that_is_interrupted_ends_there(start, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--scenario", "pegs"), "there are hand-guiding, surface, wall, peg and all; did you"),
+        (
+            ("--scenario", "pegs"),
+            "there are hand-guiding, surface, wall, peg, polish and all; did you",
+        ),
         (("--out", "/dev/null"), "/dev/null: File exists"),
     ],
 )

@@ -212,7 +212,7 @@ def test_a_typo_is_answered_with_the_name_that_was_meant(wrong: str, hint: str) 
 
 
 def test_a_name_unlike_any_other_is_answered_with_all_names() -> None:
-    with pytest.raises(ConfigError, match="the keys here are frame, mass"):
+    with pytest.raises(ConfigError, match="the keys here are frame, orientation"):
         Config(admittance={"zzzz": 1})
     with pytest.raises(ConfigError, match="unknown key"):
         Config().get("zzzz")

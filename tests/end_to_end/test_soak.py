@@ -28,8 +28,9 @@ def _own_folder(runtime) -> None:
     """Every blackboard of these tests is in a folder of its own."""
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
-def test_a_long_run_keeps_no_memory_and_leaves_no_limit(scenario):
+@pytest.mark.parametrize("name", ["hand-guiding", "surface", "wall", "peg"])
+def test_a_long_run_keeps_no_memory_and_leaves_no_limit(name):
+    scenario = SCENARIOS[name]
     records = np.zeros(10_000, layout.OUTPUTS)
     seen = np.zeros((2, 2), np.int64)
     config = scenario.config()

@@ -177,6 +177,26 @@ def on_steel(ticks: int, stiffness: float = 50e3, **config: Any) -> Loop:
     return loop
 
 
+def pressing(ticks: int, felt: Callable[[int], float]) -> Loop:
+    """Presses down with 10 N, 8 mm at most; what it feels is given by the tick, N."""
+    loop = Loop(
+        {
+            "force.enabled_axes": [False, False, True, False, False, False],
+            "force.target": [0, 0, 10, 0, 0, 0],
+            "force.max_travel": [0.008] * 6,
+        }
+    )
+    loop.run(ticks, lambda tick, _: np.array([0, 0, felt(tick), 0, 0, 0]))
+    return loop
+
+
+def silent_policy() -> Loop:
+    loop = pressing(20, lambda _: 0.0)
+    loop.controller.stream(target=[0, 0, 8.0, 0, 0, 0])
+    loop.run(400, np.array([0, 0, -8.0, 0, 0, 0]))
+    return loop
+
+
 def asked_to_stop() -> Loop:
     loop = moving()
     loop.controller.stop()
@@ -210,6 +230,9 @@ PROVOKED: dict[str, Callable[[], Loop]] = {
     "desired_stale": silent_planner,
     "desired_step": leaping_planner,
     "joint_outside": beyond_the_end_of_a_joint,
+    "force_travel": lambda: pressing(600, lambda _: 0.0),
+    "force_lost": lambda: pressing(400, lambda tick: -10.0 if 50 < tick < 200 else 0.0),
+    "stream_stale": silent_policy,
     "wrench_stale": aged(wrench_age=0.02),
     "wrench_frozen": frozen_sensor,
     "joints_stale": aged(joint_age=0.02),
@@ -259,7 +282,14 @@ def test_a_fault_is_named_and_has_its_reaction(name: str) -> None:
             assert events[0].limit != 0 and not inside, "a value beyond its limit"
 
 
-WITHOUT_A_NUMBER = ("stop_requested", "wrench_slow", "bad_dt", "wrench_not_finite")
+WITHOUT_A_NUMBER = (
+    "stop_requested",
+    "wrench_slow",
+    "bad_dt",
+    "wrench_not_finite",
+    "force_travel",
+    "force_lost",
+)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

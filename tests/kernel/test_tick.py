@@ -19,13 +19,15 @@ PUSH = np.array([0.0, 0, -30, 0, 0, 0])
 INPUT_STEPS = [
     "check_time", "check_joints", "kinematics", "accept_wrench",
     "check_wrench_age", "wrench", "watch_drift", "account", "watch", "take_goal",
+    "take_stream",
 ]  # fmt: skip
 MOTION_STEPS = [
-    "gains", "pose_error", "desired", "to_law_axes", "law", "calm_down", "feed_forward", "track",
-    "limit", "inverse_kinematics", "note_contact", "move_offset", "command_pose", "leash",
+    "gains", "stream", "pose_error", "desired", "to_law_axes", "law", "calm_down", "feed_forward",
+    "track", "limit", "inverse_kinematics", "note_contact", "move_offset", "command_pose", "leash",
     "re_anchor", "reference",
 ]  # fmt: skip
 CONTACT_STEPS = ["feel", "sharpen", "damp", "lead_lag", "allow_braking"]
+FORCE_STEPS = ["press", "give_up"]
 BRAKE_STEPS = ["pose_error", "limit", "inverse_kinematics", "reference"]
 LAST_STEPS = ["note_events", "write"]
 
@@ -44,7 +46,7 @@ def steps_of(monkeypatch: pytest.MonkeyPatch, r: Records) -> list[str]:
         return call
 
     names = {*INPUT_STEPS, *MOTION_STEPS, *LAST_STEPS, "decide", "seed", "not_following"}
-    names |= set(CONTACT_STEPS)
+    names |= {*CONTACT_STEPS, *FORCE_STEPS}
     with monkeypatch.context() as patch:
         for name in names:
             patch.setattr(tick, name, noted(name))
@@ -77,6 +79,15 @@ def test_contact_is_felt_before_the_law_and_asks_the_arm_for_more_after_it(monke
     assert called[first : first + len(order)] == order
 
 
+def test_what_presses_comes_after_the_law_and_gives_up_what_limits_took(monkeypatch) -> None:
+    z = [False, False, True, False, False, False]
+    called = steps_of(monkeypatch, begun(Config.from_dict({"force.enabled_axes": z})))
+    order = ["to_law_axes", "feel", "law", "press", "calm_down", "feed_forward", "track"]
+    order += ["lead_lag", "allow_braking", "limit", "inverse_kinematics", "give_up"]
+    first = called.index("to_law_axes")
+    assert called[first : first + len(order)] == order
+
+
 def test_a_fresh_start_only_seeds(monkeypatch) -> None:
     r = records(seeding=1)
     assert steps_of(monkeypatch, r) == [*INPUT_STEPS, "decide", "seed", *LAST_STEPS]
@@ -95,7 +106,7 @@ def test_a_stop_brakes_through_the_same_limits_and_the_law_waits(monkeypatch) ->
 def test_every_step_of_the_tick_is_in_these_lists() -> None:
     """So that a new step is put where it belongs here, too."""
     known = {*INPUT_STEPS, *MOTION_STEPS, *LAST_STEPS, "decide", "seed", "not_following"}
-    known |= set(CONTACT_STEPS)
+    known |= {*CONTACT_STEPS, *FORCE_STEPS}
     for function in (tick.step, tick.move, tick.brake):
         calls = {
             node.func.id
@@ -103,7 +114,7 @@ def test_every_step_of_the_tick_is_in_these_lists() -> None:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         inside = {"move", "brake", "follow", "wait", "halt", "to_joints", "hold_back"}
-        inside |= {"slowed_by_itself", "clear_contact"}
+        inside |= {"slowed_by_itself", "clear_contact", "clear_force"}
         vectors = set(dir(plain("spatial")))
         assert calls <= known | inside | vectors | {"range"}, function.__name__
 
@@ -162,6 +173,7 @@ SAME_NAME = {
     "mode": "mode", "status": "status", "engagement": "engaged", "sigma": "sigma",
     "contact_stiffness": "touch_stiffness", "contact_normal": "touch_normal",
     "contact_damping": "touch_damping", "energy": "energy", "energy_given": "energy_given",
+    "force_target": "force_ref", "force_phase": "force_phase", "tank": "tank",
 }  # fmt: skip
 
 

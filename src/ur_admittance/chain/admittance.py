@@ -10,6 +10,7 @@ import numpy as np
 from ur_admittance.chain.compiled import COUNT, compiled
 from ur_admittance.chain.interfaces import (
     DESIRED,
+    STREAM,
     TIMES,
     WRENCH,
     Link,
@@ -38,6 +39,7 @@ class AdmittanceLink(Link):
         *,
         desired: str | Sequence[str] = (),
         joints: str = "",
+        stream: str = "",
         name: str = "admittance",
     ) -> None:
         """
@@ -45,11 +47,14 @@ class AdmittanceLink(Link):
             desired: links whose desired pose or twist to follow, any of which may be inactive.
             joints: a link whose `<joint>/position` and `<joint>/velocity` to follow instead, by way
                 of the pose they lead to.
+            stream: a `PolicyLink`, which may be inactive, whose streamed force, axes and gains to
+                take.
         """
         super().__init__(name)
         self.controller = controller
         self._above = (desired,) if isinstance(desired, str) else tuple(desired)
         self._joints_above = joints
+        self._streams = stream
         self._paused = False
         if joints and self._above:
             raise ConfigError(
@@ -68,6 +73,8 @@ class AdmittanceLink(Link):
             self.reads += positions(joints, self._joints_above)
             self.reads += velocities(joints, self._joints_above)
         self.may_read = tuple(f"{link}/{part}" for link in self._above for part in DESIRED)
+        if self._streams:
+            self.may_read += tuple(f"{self._streams}/{part}" for part in STREAM)
         self.exports = (*velocities(joints), *positions(joints))
 
     def configure(self, ports: Ports) -> None:
@@ -92,8 +99,13 @@ class AdmittanceLink(Link):
             spare, inputs = layout.new_state(), controller.inputs
             self._take = [partial(compiled().take_joints, q, qd, controller.params, spare, inputs)]
 
+        self._stream = None
+        if self._streams:
+            self._stream = ports.read([f"{self._streams}/{part}" for part in STREAM])
+
     def activate(self) -> None:
         self.controller.activate(self._q)
+        self._streamed = 0.0 if self._stream is None else self._stream[-1]
         self._exports[:6], self._exports[6:] = 0.0, self._q  # a pause may come before a tick
         for reference, seen in self._seen:
             seen[0] = reference[COUNT]  # only what comes from now on
@@ -109,6 +121,10 @@ class AdmittanceLink(Link):
         for take in self._take:
             if not take():
                 return "the desired pose from above is no pose: too far, too fast, or no rotation"
+        if self._stream is not None and self._stream[-1] != self._streamed:
+            self._streamed = self._stream[-1]
+            if why := self.controller.take_stream(self._stream):
+                return why
         self._tick(*self._times.tolist())
         self._exports[:] = self._results
         return None

@@ -33,6 +33,18 @@ DESIRED = (
 that goes up with every new one."""
 
 
+_SIX = ("x", "y", "z", "rx", "ry", "rz")
+STREAM = (
+    *(f"target.{axis}" for axis in _SIX),
+    *(f"axes.{axis}" for axis in _SIX[3:]),
+    *(f"{gain}.{axis}" for gain in ("mass", "damping", "stiffness") for axis in _SIX),
+    "streams",
+    "stream_count",
+)
+"""Force, axes of the law and gains, as `Controller.stream` takes them; which of them are given; and
+a count that goes up with every new one."""
+
+
 def positions(joints: Iterable[str], link: str = "") -> tuple[str, ...]:
     """`<joint>/position` of each joint, rad; with a link's name before it, that link's."""
     return tuple(f"{link}/{joint}/position".lstrip("/") for joint in joints)

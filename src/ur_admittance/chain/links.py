@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,17 +13,27 @@ from ur_admittance.chain.compiled import COUNT, HAS_POSE, TWIST, compiled
 from ur_admittance.chain.interfaces import (
     DESIRED,
     SCALING,
+    STREAM,
     WRENCH,
     Link,
     Ports,
     positions,
     velocities,
 )
-from ur_admittance.validate import as_numbers, as_transform
+from ur_admittance.errors import ConfigError
+from ur_admittance.kernel.stream import AXES, DAMPING, MASS, STIFFNESS, TARGET
+from ur_admittance.validate import as_numbers, as_transform, suggest
 
 SLOWEST_PACE = 0.002  # below it a chain is paused
 FASTEST_RAMP = 4.0  # 1/s, how fast the pace of a chain follows the robot's, at most
 _FLOAT64 = np.dtype(np.float64)
+_STREAMED = {  # bit, and place among the exports
+    "target": (TARGET, slice(0, 6)),
+    "orientation": (AXES, slice(6, 9)),
+    "mass": (MASS, slice(9, 15)),
+    "damping": (DAMPING, slice(15, 21)),
+    "stiffness": (STIFFNESS, slice(21, 27)),
+}
 
 
 @dataclass(frozen=True)
@@ -34,11 +44,15 @@ class Desired:
         X_WD: pose of the probe (4, 4); None to move on from where it should be now, by the twist.
         V_WD: twist [linear; angular] (6,), m/s and rad/s; None for at rest.
         age: how old this is, s.
+        stream: force, axes and gains by the names of `Controller.stream`, such as
+            `{"stiffness": k}` with six numbers. With neither pose nor twist beside it, the desired
+            pose is left alone.
     """
 
     X_WD: ArrayLike | None = None
     V_WD: ArrayLike | None = None
     age: float = 0.0
+    stream: Mapping[str, ArrayLike] | None = None
 
 
 Policy = Callable[[float, np.ndarray, np.ndarray], "Desired | ArrayLike | None"]
@@ -69,18 +83,21 @@ class PolicyLink(Link):
 
     def declare(self, joints: tuple[str, ...]) -> None:
         self.reads = (*positions(joints), *WRENCH, "time")
-        self.exports = DESIRED
+        self.exports = (*DESIRED, *STREAM)
         self._joints = joints
 
     def configure(self, ports: Ports) -> None:
         self._q, self._wrench = ports.read(positions(self._joints)), ports.read(WRENCH)
-        self._time, self._exports = ports.read(["time"]), ports.export()
+        exports = ports.export()
+        self._time, self._exports = ports.read(["time"]), exports[: len(DESIRED)]
+        self._stream = exports[len(DESIRED) :]
         self._write, self._rest = compiled().write_desired, np.zeros(6)
 
     def activate(self) -> None:
         self._start = self._time.item()
         self._last, self.stale = -np.inf, True
         self._exports[:COUNT] = 0.0
+        self._stream[-2] = 0.0
 
     def update(self, dt: float) -> None:
         now = self._time.item()
@@ -88,6 +105,10 @@ class PolicyLink(Link):
         if answer is not None:
             if isinstance(answer, Desired):
                 X, V, age = answer.X_WD, answer.V_WD, answer.age
+                if answer.stream is not None and age <= self._staleness:
+                    self._take_stream(answer.stream)
+                    if X is None and V is None:
+                        return
             else:
                 X, V, age = (None, answer, 0.0) if np.ndim(answer) == 1 else (answer, None, 0.0)
             if age <= self._staleness:
@@ -113,6 +134,21 @@ class PolicyLink(Link):
         X = _doubles(X, (4, 4), f"{self.name}: X_WD")
         if not self._write(X, V, self._exports):
             self._write(as_transform(X, f"{self.name}: X_WD"), V, self._exports)
+
+    def _take_stream(self, stream: Mapping[str, ArrayLike]) -> None:
+        given = 0
+        for name, value in stream.items():
+            if name not in _STREAMED:
+                raise ConfigError(
+                    f"{self.name}: cannot stream {name!r}; there are {', '.join(_STREAMED)}"
+                    f"{suggest(name, _STREAMED)}"
+                )
+            bit, place = _STREAMED[name]
+            width = place.stop - place.start
+            self._stream[place] = _doubles(value, (width,), f"{self.name}: {name}")
+            given |= bit
+        self._stream[-2] = given
+        self._stream[-1] += 1.0
 
     def _stand(self) -> None:
         """The last pose, at zero speed."""

@@ -11,7 +11,7 @@ import typer
 
 from ur_admittance.cli.common import AsJson, console, explained, read_config
 from ur_admittance.config import Config, advice
-from ur_admittance.config.field import FRAMES
+from ur_admittance.config.field import AXES, FRAMES, TRANSLATIONS
 from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
 from ur_admittance.validate import as_numbers
 
@@ -114,6 +114,13 @@ def _behaviour(config: Config) -> dict[str, Any]:
             "max_stiffness": config.contact.max_stiffness,
             "left_of_lag": config.left_of_lag(),
         },
+        "force": {
+            axis: target
+            for axis, on, target in zip(
+                AXES, config.force.enabled_axes, config.force.target, strict=True
+            )
+            if on
+        },
         "payload": advice.payload_words(config, date.today()),
         "warnings": list(advice.advice_on(config)),
     }
@@ -145,6 +152,9 @@ def _show(file: str, result: dict[str, Any]) -> None:
     screen.print(f"axes      of {FRAMES[result['frame']]} (admittance.frame: {result['frame']})")
     screen.print(f"filter    {words}, delay {1000 * filtered['delay']:.3g} ms")
     screen.print(f"deadband  {deadband['force']:g} N, {deadband['torque']:g} Nm")
+    for axis, target in result["force"].items():
+        unit = "N" if axis in TRANSLATIONS else "Nm"
+        screen.print(f"force     {axis} presses with {target:g} {unit} (force.target)")
     follows, contact = result["follows"], result["contact"]
     if follows["lag"] or follows["delay"]:
         words = f"{1000 * follows['lag']:.3g} ms of lag, {1000 * follows['delay']:.3g} ms of delay"

@@ -36,7 +36,7 @@ def demo(
         ),
     ] = "sim",
     scenario: Annotated[
-        str, typer.Option(help="hand-guiding, surface, wall, peg, or all of them in turn.")
+        str, typer.Option(help="hand-guiding, surface, wall, peg, polish, or all in turn.")
     ] = "hand-guiding",
     out: Annotated[
         Path, typer.Option(help="Folder for recordings and reports; older ones are replaced.")

@@ -25,7 +25,7 @@ def sim_ros2(
         str,
         typer.Option(
             help="A scene of `demo`, with its tool, its sensor and its hand: hand-guiding, "
-            "surface, wall or peg. Planned motion is not part of it."
+            "surface, wall, peg or polish. Planned motion is not part of it."
         ),
     ] = "",
     config: Annotated[

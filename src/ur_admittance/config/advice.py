@@ -94,8 +94,13 @@ def advice_on(config: Config) -> Iterator[str]:
     def which(chosen: Iterable[Axis]) -> str:
         return ", ".join(a.axis for a in chosen)
 
-    if not axes:
+    if not axes and not any(config.force.enabled_axes):
         yield "admittance.enabled_axes: no axis is enabled, so the arm will not give way"
+    if any(config.force.enabled_axes) and config.payload.compensate_inertia:
+        yield (
+            "payload.compensate_inertia: with force.enabled_axes it feeds the lead of the command "
+            "back into the force, which swings; switch it off"
+        )
     if names := which(a for a in axes if (a.damping_ratio or 1.0) < 0.5):
         yield f"admittance.damping_ratio: {names} will ring after a push; 0.7 or more settles"
     if names := which(a for a in axes if (a.time_constant or 1.0) < 2.0 * T):

@@ -16,6 +16,7 @@ from ur_admittance.config.sections import (
     Admittance,
     Arm,
     Contact,
+    Force,
     Ik,
     Limits,
     Output,
@@ -76,6 +77,7 @@ class Config(Section):
     tracking: Tracking = Tracking()
     limits: Limits = Limits()
     contact: Contact = Contact()
+    force: Force = Force()
     arm: Arm = Arm()
     ik: Ik = Ik()
     payload: Payload = Payload()

@@ -34,6 +34,9 @@ class Admittance(Section):
     """The law M a + D v + s K x = F, and the wrench that enters it."""
 
     frame: str = choice("probe", "base", text="axes of the law: the desired pose's or the base's")
+    orientation: Three = number(
+        (0,) * 3, "[-6.3, 6.3]", "rad", "turns these axes: rotation vector in `frame`", size=3
+    )
     mass: Six = six(8, 0.8, "(0, 1000]", "kg, kg m^2", "virtual mass M")
     stiffness: Six = six(0, 0, "[0, 1e5]", "N/m, Nm/rad", "spring K to the desired pose; 0: free")
     damping: Six | None = number(
@@ -54,6 +57,9 @@ class Admittance(Section):
     integrator: str = choice("exact", "rk4", "semi_implicit_euler", text="how the law is stepped")
     engage_seconds: float = number(1, "[0, 60]", "s", "fade-in of the spring at start", live=False)
     ramp_seconds: float = number(0.5, "[0, 10]", "s", "how long a live change of gains takes")
+    stream_energy: float = number(
+        0.5, "[0, 10]", "J", "that streamed stiffness and axes may give away"
+    )
     filter_coefficient: float = number(
         0.8,
         "(0, 1]",
@@ -145,6 +151,22 @@ class Contact(Section):
     force_noise: float = number(0.2, "[0.001, 10]", "N", "noise of the force at rest, rms")
     motion_noise: float = number(5e-6, "[1e-8, 1e-3]", "m", "noise of the tool's place, rms")
     monitor: bool = declare("boolean", False, "damp, then stop, what oscillates in contact")
+
+
+class Force(Section):
+    """Axes of the law that press with a force instead of giving way; see the page on it."""
+
+    enabled_axes: Switches = declare("boolean", (False,) * 6, "axes that press", size=6)
+    target: Six = six(0, 0, "[-500, 500]", "N, Nm", "what the tool does to the world; 0: no force")
+    max_speed: Six = six(0.05, 0.2, "(0, 1]", "m/s, rad/s", "of an axis that presses")
+    max_travel: Six = six(0.1, 0.3, "(0, 2]", "m, rad", "how far from the desired pose it goes")
+    approach_speed: Six = six(0.01, 0.05, "(0, 0.5]", "m/s, rad/s", "until it touches")
+    stiffness: Six = six(
+        6e4, 500, "[10, 1e6]", "N/m, Nm/rad", "stiffest that is expected; fitted after the touch"
+    )
+    stream_timeout: float = number(
+        0.5, "(0, 60]", "s", "without a streamed force for this long, it eases to zero"
+    )
 
 
 class Arm(Section):

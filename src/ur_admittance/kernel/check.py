@@ -180,6 +180,8 @@ def measure(p, s, i, mask):
         return s.goal_age, STALE_AFTER
     if mask == bits.DESIRED_STEP:
         return s.goal_step, LONGEST_STEP
+    if mask == bits.STREAM_STALE:
+        return s.stream_age, p.stream_timeout
     if mask == bits.JOINT_OUTSIDE:
         return joint_outside(p, s)
     if mask == bits.CONTACT_UNSTABLE:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 
-from ur_admittance.kernel import bits
+from ur_admittance.kernel.axes import to_law
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.spatial import (
     add,
@@ -28,8 +28,6 @@ from ur_admittance.kernel.spatial import (
     dot,
     linear,
     norm,
-    quaternion,
-    rotate_back,
     scale,
     set_linear,
     sub,
@@ -192,9 +190,8 @@ def sharpen(p, s):
     felt = dot(deadband(f, p.deadband_force, p.deadband_hard), n)
     now = dot(turn(s.R_WP, linear(s.F_P)), n)
     share = min(1.0, s.touch_stiffness / _SHARP)
-    if p.frame == bits.PROBE:
-        n = rotate_back(quaternion(s.wxyz_WD), n)
-    set_linear(s.F_law, add(linear(s.F_law), scale(n, share * (felt - now))))
+    more = to_law(p, s, scale(n, share * (felt - now)))
+    set_linear(s.F_law, add(linear(s.F_law), more))
 
 
 @jit
@@ -207,9 +204,9 @@ def damp(p, s):
     s.touch_damping = 0.0
     if not s.touch_stiffness > 0.0:
         return
-    n, V_WD = linear(s.touch_normal), linear(s.V_WD)
-    if p.frame == bits.PROBE:
-        n, V_WD = rotate_back(quaternion(s.wxyz_WD), n), rotate_back(quaternion(s.wxyz_WD), V_WD)
+    n, V_WD = to_law(p, s, linear(s.touch_normal)), to_law(p, s, linear(s.V_WD))
+    # what presses sees to itself
+    n = (n[0] * (1 - p.force_axes[0]), n[1] * (1 - p.force_axes[1]), n[2] * (1 - p.force_axes[2]))
     own, give = 0.0, 0.0
     for k in range(3):
         own += s.damping[k] * n[k] * n[k]
@@ -228,7 +225,8 @@ def damp(p, s):
     force = dot(n, linear(s.F_law))
     if speed * force > 0.0:
         way = abs(force) / s.touch_stiffness
-        most = braking_speed(way, _JOINTS * joint_acceleration(p, s), p.damping_time)
+        a = _JOINTS * joint_acceleration(p, s, linear(s.touch_normal))
+        most = braking_speed(way, a, p.damping_time)
         if abs(speed) > most:
             impulse += (speed - math.copysign(most, speed)) / give
     for k in range(3):
@@ -239,11 +237,11 @@ def damp(p, s):
 
 
 @jit
-def joint_acceleration(p, s):
-    """How hard the joints can brake the tool along the normal without turning it, m/s^2, and no
+def joint_acceleration(p, s, n):
+    """How hard the joints can brake the tool along a normal without turning it, m/s^2, and no
     harder than they may.
     """
-    n, a = linear(s.touch_normal), max(p.a_max, p.contact_braking)
+    a = max(p.a_max, p.contact_braking)
     for k in range(6):
         rate = 0.0
         for m in range(3):

@@ -8,14 +8,13 @@ to a limit of its own: every millimetre too many is a hundred newtons on steel.
 from __future__ import annotations
 
 from ur_admittance.kernel import bits
+from ur_admittance.kernel.axes import to_world
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.contact import joint_acceleration
 from ur_admittance.kernel.spatial import (
     add,
     dot,
     linear,
-    quaternion,
-    rotate,
     saturate,
     scale,
     set_linear,
@@ -26,6 +25,9 @@ _SHARE = 0.8  # of the arm's lag: more than all of it would excite the arm's str
 _BACK = (
     1.5  # times what the joints can accelerate: a lead beyond it could not be taken back in time
 )
+
+
+_BEND = 1.3  # times what the joints can do without turning the tool; far more, and they do less
 
 
 @jit
@@ -42,17 +44,29 @@ def lead_lag(p, s, v_before):
     lag = _SHARE * p.arm_lag
     made = add(linear(s.V_arm), scale(sub(linear(s.V_prev), linear(s.V_arm)), s.dt / (lag + s.dt)))
     set_linear(s.V_arm, made)
-    change = sub(linear(s.v), v_before)
-    if p.frame == bits.PROBE:
-        change = rotate(quaternion(s.wxyz_WD), change)
+    change = to_world(p, s, sub(linear(s.v), v_before))
     most = p.a_max
-    if s.touch_damping > 0.0:
-        n = linear(s.touch_normal)
-        most = _BACK * joint_acceleration(p, s)
+    n = braked_normal(s)
+    if dot(n, n) > 0.0:
+        most = _BACK * joint_acceleration(p, s, n)
         to_come = dot(sub(linear(s.V_track), made), n)
         change = add(change, scale(n, to_come - dot(change, n)))
     set_linear(s.lead, saturate(scale(change, lag / s.dt), most * lag))
+    if dot(s.force_normal, s.force_normal) > 0.0:
+        step = _BEND * joint_acceleration(p, s, n) * s.dt
+        wish = dot(sub(add(linear(s.V_track), linear(s.lead)), linear(s.V_prev)), n)
+        over = wish - min(max(wish, -step), step)
+        set_linear(s.lead, sub(linear(s.lead), scale(n, over)))
     set_linear(s.V_track, add(linear(s.V_track), linear(s.lead)))
+
+
+@jit
+def braked_normal(s):
+    """Out of what is touched, in W: against what presses, or as it is felt; zero without either."""
+    n = linear(s.force_normal)
+    if dot(n, n) > 0.0 or not s.touch_damping > 0.0:
+        return n
+    return linear(s.touch_normal)
 
 
 @jit
@@ -64,10 +78,10 @@ def allow_braking(p, s):
     the arm: its command may be ahead of it by the lag.
     """
     set_linear(s.brake, (0.0, 0.0, 0.0))
-    if not (s.touch_damping > 0.0 and p.contact_braking > p.a_max):
+    n = braked_normal(s)
+    if not (dot(n, n) > 0.0 and p.contact_braking > p.a_max):
         return
     most = p.contact_braking * (s.dt + _SHARE * p.arm_lag) - p.a_max * s.dt
-    n = linear(s.touch_normal)
     now, wish, made = dot(linear(s.V_mem), n), dot(linear(s.V_track), n), dot(linear(s.V_arm), n)
     change = 0.0
     if wish < now and now > 0.0:

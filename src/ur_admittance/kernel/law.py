@@ -3,9 +3,9 @@
     M a + D v + s K x = F        per axis, for the offset x of the commanded pose C from the desired
     pose D
 
-in the axes of D (`probe`) or of W (`base`). The translation is a vector; the rotation stays on
-SO(3): its spring pulls along `Log`, its steps are taken with `Exp`. `s` grows from 0 to 1 after
-activation, so no spring starts tense.
+in the axes of D (`probe`) or of W (`base`), or in axes turned from these (see `axes`). The
+translation is a vector; the rotation stays on SO(3): its spring pulls along `Log`, its steps are
+taken with `Exp`. `s` grows from 0 to 1 after activation, so no spring starts tense.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from ur_admittance.kernel import bits
+from ur_admittance.kernel.axes import law_axes, to_law, to_world
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.spatial import (
     add,
@@ -45,6 +46,8 @@ def gains(p, s):
         s.filter_dt = 0.0
         changed = False
         for n in range(6):
+            if s.force_phase[n] and not p.force_axes[n]:
+                s.stiffness[n] = 0.0  # what pressed has gone from home: its spring rises from 0
             changed = changed or s.mass[n] != p.mass[n] or s.damping[n] != p.damping[n]
             changed = changed or s.stiffness[n] != p.stiffness[n]
             s.mass_from[n] = s.mass[n]
@@ -169,12 +172,13 @@ def feed_forward(p, s):
     """
     v, w = linear(s.v), angular(s.v)
     w_WD = angular(s.V_WD)
+    wxyz_WL = law_axes(p, s)
+    v, w = rotate(wxyz_WL, v), rotate(wxyz_WL, w)
     if p.frame == bits.PROBE:
-        wxyz_WD = quaternion(s.wxyz_WD)
-        v = add(rotate(wxyz_WD, v), cross(w_WD, rotate(wxyz_WD, linear(s.x))))
-        w = rotate(wxyz_WD, w)
+        v = add(v, cross(w_WD, rotate(wxyz_WL, linear(s.x))))
     elif w_WD[0] != 0.0 or w_WD[1] != 0.0 or w_WD[2] != 0.0:
-        w = add(w, sub(rotate(quaternion(s.wxyz_offset), w_WD), w_WD))
+        turned = rotate(quaternion(s.wxyz_offset), rotate_back(wxyz_WL, w_WD))
+        w = add(w, sub(rotate(wxyz_WL, turned), w_WD))
     set_linear(s.rate, v)
     set_angular(s.rate, w)
 
@@ -191,13 +195,13 @@ def move_offset(s):
 @jit
 def command_pose(p, s):
     """`X_WC`: D moved by the offset."""
-    wxyz_WD, offset = quaternion(s.wxyz_WD), quaternion(s.wxyz_offset)
-    if p.frame == bits.PROBE:
-        set_linear(s.p_WC, add(linear(s.p_WD), rotate(wxyz_WD, linear(s.x))))
-        set_quaternion(s.wxyz_WC, multiply(wxyz_WD, offset))
-    else:
-        set_linear(s.p_WC, add(linear(s.p_WD), linear(s.x)))
-        set_quaternion(s.wxyz_WC, multiply(offset, wxyz_WD))
+    offset, back = quaternion(s.wxyz_offset), inverse(quaternion(s.wxyz_task))
+    wxyz_WL = law_axes(p, s)
+    set_linear(s.p_WC, add(linear(s.p_WD), rotate(wxyz_WL, linear(s.x))))
+    wxyz_WC = multiply(multiply(wxyz_WL, offset), back)
+    if p.frame != bits.PROBE:
+        wxyz_WC = multiply(wxyz_WC, quaternion(s.wxyz_WD))
+    set_quaternion(s.wxyz_WC, wxyz_WC)
 
 
 @jit
@@ -207,14 +211,12 @@ def offset_from(p, s, p_WC, wxyz_WC):
     Of the two quaternions for its rotation, the one nearer to the last: a spring wound past half a
     turn keeps its way back. (Past a whole turn it forgets it: `log3` knows no more.)
     """
-    wxyz_WD = quaternion(s.wxyz_WD)
-    x = sub(p_WC, linear(s.p_WD))
-    if p.frame == bits.PROBE:
-        set_linear(s.x, rotate_back(wxyz_WD, x))
-        offset = multiply(inverse(wxyz_WD), wxyz_WC)
-    else:
-        set_linear(s.x, x)
-        offset = multiply(wxyz_WC, inverse(wxyz_WD))
+    wxyz_WL = law_axes(p, s)
+    set_linear(s.x, rotate_back(wxyz_WL, sub(p_WC, linear(s.p_WD))))
+    offset = multiply(inverse(wxyz_WL), wxyz_WC)
+    if p.frame != bits.PROBE:
+        offset = multiply(offset, inverse(quaternion(s.wxyz_WD)))
+    offset = multiply(offset, quaternion(s.wxyz_task))
     last = quaternion(s.wxyz_offset)
     along = offset[0] * last[0] + offset[1] * last[1] + offset[2] * last[2] + offset[3] * last[3]
     if along < 0.0:
@@ -244,18 +246,17 @@ def fold(p, s, free):
     if not folds:
         return
     kept_phi = (phi[0] * keep[3], phi[1] * keep[4], phi[2] * keep[5])
-    offset = exp3(kept_phi)
+    offset, task = exp3(kept_phi), quaternion(s.wxyz_task)
+    undone = multiply(multiply(task, inverse(offset)), inverse(task))
     if p.frame == bits.PROBE:
-        wxyz_WD = normalised(multiply(wxyz_WC, inverse(offset)))
-        x = rotate_back(wxyz_WD, sub(p_WC, linear(s.p_WD)))
-        kept_x = (x[0] * keep[0], x[1] * keep[1], x[2] * keep[2])
-        p_WD = sub(p_WC, rotate(wxyz_WD, kept_x))
+        wxyz_WD = normalised(multiply(wxyz_WC, undone))
     else:
-        wxyz_WD = normalised(multiply(inverse(offset), wxyz_WC))
-        kept_x = (s.x[0] * keep[0], s.x[1] * keep[1], s.x[2] * keep[2])
-        p_WD = sub(p_WC, kept_x)
-    set_linear(s.p_WD, p_WD)
+        wxyz_WD = normalised(multiply(undone, wxyz_WC))
     set_quaternion(s.wxyz_WD, wxyz_WD)
+    x = to_law(p, s, sub(p_WC, linear(s.p_WD)))
+    kept_x = (x[0] * keep[0], x[1] * keep[1], x[2] * keep[2])
+    p_WD = sub(p_WC, to_world(p, s, kept_x))
+    set_linear(s.p_WD, p_WD)
     set_linear(s.x, kept_x)
     set_quaternion(s.wxyz_offset, offset)
     if s.at_goal:
@@ -264,10 +265,23 @@ def fold(p, s, free):
 
 
 @jit
+def turn_axes(p, s, wxyz_task):
+    """Other axes for the law: C, and how fast it moves, stay as they are."""
+    v, w = to_world(p, s, linear(s.v)), to_world(p, s, angular(s.v))
+    set_quaternion(s.wxyz_task, wxyz_task)
+    set_linear(s.v, to_law(p, s, v))
+    set_angular(s.v, to_law(p, s, w))
+    offset_from(p, s, linear(s.p_WC), quaternion(s.wxyz_WC))
+    fold(p, s, False)
+
+
+@jit
 def keeps(p, s, n, free):
     """1 if axis n keeps its offset when D is moved under it."""
     if not p.enabled[n]:
         return 0
+    if p.force_axes[n]:
+        return 1
     if free and s.stiffness[n] == 0.0 and p.stiffness[n] == 0.0:
         return 0
     return 1

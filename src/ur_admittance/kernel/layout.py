@@ -18,6 +18,10 @@ def _record(fields: list[tuple]) -> np.dtype:
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
+def _sixes(*names: str) -> list[tuple]:
+    return [(name, _FLOAT, (6,)) for name in names]
+
+
 EVENT = _record([("bit", _INT), ("time", _FLOAT), ("value", _FLOAT), ("limit", _FLOAT)])
 
 PARAMS = _record(
@@ -47,10 +51,14 @@ PARAMS = _record(
         ("deadband_hard", _INT),
         # the law
         ("frame", _INT),
+        ("wxyz_task", _FLOAT, (4,)),  # axes of the law in those of `frame`
         ("integrator", _INT),
         ("mass", _FLOAT, (6,)),  # kg, kg m^2
         ("damping", _FLOAT, (6,)),  # N s/m, Nm s/rad
         ("stiffness", _FLOAT, (6,)),  # N/m, Nm/rad
+        ("damping_ratio", _FLOAT, (6,)),  # -1: damping is given
+        ("virtual_stiffness", _FLOAT, (6,)),  # N/m, Nm/rad, in the damping of free axes
+        ("stream_energy", _FLOAT),  # J, that streamed gains may give away
         ("enabled", _INT, (6,)),
         ("engage_seconds", _FLOAT),
         ("ramp_seconds", _FLOAT),
@@ -64,6 +72,15 @@ PARAMS = _record(
         ("motion_noise", _FLOAT),  # m
         ("arm_lag", _FLOAT),  # s, 0 = not known
         ("contact_braking", _FLOAT),  # m/s^2, along the normal of what is touched
+        # constant force
+        ("pressing", _INT),  # whether any axis presses
+        ("force_axes", _INT, (6,)),
+        ("force_target", _FLOAT, (6,)),  # N, Nm: what the tool does to the world
+        ("force_speed", _FLOAT, (6,)),  # m/s, rad/s
+        ("force_travel", _FLOAT, (6,)),  # m, rad from the desired pose
+        ("force_approach", _FLOAT, (6,)),  # m/s, rad/s
+        ("force_stiffness", _FLOAT, (6,)),  # N/m, Nm/rad, the stiffest that is expected
+        ("stream_timeout", _FLOAT),  # s without a streamed force, after which it eases to zero
         # tracking
         ("velocity_gain", _FLOAT, (6,)),  # 1/s
         ("max_joint_lead", _FLOAT),  # rad
@@ -115,6 +132,11 @@ INPUTS = _record(
         ("goal_wxyz", _FLOAT, (4,)),
         ("goal_V", _FLOAT, (6,)),  # and its twist in W, m/s and rad/s
         ("q_start", _FLOAT, (6,)),  # rad, measured at activation
+        ("stream_count", _INT),  # counts what is streamed
+        ("streams", _INT),  # which of these: see `stream`
+        ("target", _FLOAT, (6,)),  # N, Nm: what the tool does to the world
+        ("axes", _FLOAT, (4,)),  # of the law
+        *_sixes("mass", "damping", "stiffness"),  # kg, N s/m, N/m, and for rotations
         ("mode", _INT),  # of the controller before the tick
         ("generation", _INT),  # of the parameters
     ]
@@ -201,6 +223,17 @@ STATE = _record(
         ("stiffness_from", _FLOAT, (6,)),
         ("step", _FLOAT, (6, 6)),  # exact step per axis: vv vx vF xv xx xF
         ("step_dt", _FLOAT),  # the dt it was made for, 0 = none
+        ("wxyz_task", _FLOAT, (4,)),  # axes of the law in those of `frame`
+        # what is streamed
+        ("stream_count", _INT),
+        ("streams", _INT),
+        ("stream_age", _FLOAT),  # s
+        ("axes_wish", _FLOAT, (4,)),
+        *_sixes("target_wish", "mass_wish", "damping_wish", "stiffness_wish"),
+        ("tank", _FLOAT),  # J, that springs may still give away
+        ("short", _INT),  # whether they are weaker than they should be, for want of it
+        ("ease", _FLOAT),  # 0 .. 1, of the target
+        ("force_goal", _FLOAT, (6,)),  # N, Nm, the target of now
         # contact
         ("touch_ticks", _INT),
         ("touch_x", _FLOAT, (12, 3)),  # m in W, the last ticks
@@ -213,6 +246,18 @@ STATE = _record(
         ("lead", _FLOAT, (3,)),  # m/s, of V_track over the law
         ("brake", _FLOAT, (3,)),  # m/s, beyond what the acceleration limit allows
         ("A_brake", _FLOAT, (3,)),  # m/s^2, that of the last tick
+        # constant force, by axis of the law
+        ("force_phase", _INT, (6,)),  # off, approach, search, hold: see `force`
+        *_sixes("force_felt", "force_ref"),  # N, Nm, low-passed; on its way to the target
+        ("force_v", _FLOAT, (6,)),  # m/s, rad/s, before the limits
+        *_sixes("force_I1", "force_I2"),  # m/s and m/s^2, or rad
+        *_sixes("force_K", "force_K_fit"),  # N/m, Nm/rad, and what it falls to
+        *_sixes("force_time", "force_low"),  # s since the touch, and without contact
+        *_sixes("force_way", "force_from"),  # m, rad, and where it touched
+        ("force_fit", _FLOAT, (6, 5)),  # count, and sums of x, F, x x, x F
+        ("force_swings", _INT, (6,)),
+        *_sixes("force_wave", "force_wave_age"),  # N, Nm, of the half-wave of now; s
+        ("force_normal", _FLOAT, (3,)),  # in W, against what presses; 0: nothing does
         # the port, watched
         ("port_known", _INT),
         ("port_q", _FLOAT, (6,)),  # rad, of the last tick
@@ -312,6 +357,9 @@ OUTPUTS = _record(
         ("contact_stiffness", _FLOAT),  # of what is touched, at least; 0: nothing stiff
         ("contact_normal", _FLOAT, (3,)),  # along which
         ("contact_damping", _FLOAT),  # along the normal, beyond the law's own
+        ("force_target", _FLOAT, (6,)),  # that the tool presses with now, on its way to the target
+        ("tank", _FLOAT),  # J, that streamed springs may still give away
+        ("force_phase", _INT, (6,)),  # 0 gives way, 1 approaches, 2 searches, 3 holds its force
         ("energy", _FLOAT),  # net, that the world put in since activation
         ("energy_given", _FLOAT),  # most that was ever given beyond what was put in
         ("inputs", INPUTS),  # all that the tick was given: enough to do it again
@@ -333,8 +381,10 @@ def new_inputs() -> np.ndarray:
 
 
 def new_state() -> np.ndarray:
-    """One state record: inactive, everything else zero."""
-    return np.zeros(1, STATE)
+    """One state record: inactive, the law's axes not turned, everything else zero."""
+    state = np.zeros(1, STATE)
+    state["wxyz_task"][:, 0] = 1.0
+    return state
 
 
 def new_outputs() -> np.ndarray:

@@ -19,6 +19,7 @@ from ur_admittance.kernel.contact import clear_contact, damp, feel, sharpen
 from ur_admittance.kernel.contact_motion import allow_braking, lead_lag, note_contact
 from ur_admittance.kernel.desired import desired, take_goal
 from ur_admittance.kernel.drift import watch_drift
+from ur_admittance.kernel.force import clear_force, give_up, press
 from ur_admittance.kernel.ik import inverse_kinematics
 from ur_admittance.kernel.kinematics import kinematics
 from ur_admittance.kernel.law import (
@@ -43,6 +44,7 @@ from ur_admittance.kernel.spatial import (
     set_quaternion,
     write_pose,
 )
+from ur_admittance.kernel.stream import clear_stream, stream, take_stream
 from ur_admittance.kernel.track import not_following, pose_error, reference, track
 from ur_admittance.kernel.viability import slow_together
 from ur_admittance.kernel.windup import hold_back, leash
@@ -72,6 +74,7 @@ def step(p, s, i, o):
     account(p, s)
     watch(p, s)
     take_goal(s, i)
+    take_stream(s, i)
     if s.lead_time >= 0.0 and s.mode == bits.ACTIVE and not s.seeding and not_following(p, s):
         s.status |= bits.NOT_FOLLOWING
     if s.ik_failures >= IK_FAILURES:
@@ -95,6 +98,7 @@ def step(p, s, i, o):
 def seed(p, s):
     """At rest where the arm is. The first command after an activation or a hold is exactly zero."""
     p_WP, wxyz_WP = linear(s.p_WP), quaternion(s.wxyz_WP)
+    clear_stream(p, s)
     set_linear(s.p_WC, p_WP)
     set_quaternion(s.wxyz_WC, wxyz_WP)
     if s.seeding == bits.SEED_KEEPING_D:
@@ -123,6 +127,7 @@ def seed(p, s):
     s.seeding = bits.SEED_NOTHING
     halt(s)
     clear_contact(s)
+    clear_force(s)
 
 
 @jit
@@ -138,20 +143,26 @@ def halt(s):
 def move(p, s):
     """The law moves the arm: steps 4 to 8."""
     gains(p, s)
+    stream(p, s)
     pose_error(s)
     desired(p, s)
     to_law_axes(p, s)
-    if p.adapt:
+    if p.adapt or p.pressing:
         feel(p, s)
+    if p.adapt:
         sharpen(p, s)
     v_before = linear(s.v)
     law(p, s)
+    if p.pressing:
+        press(p, s)
+    else:
+        clear_force(s)
     if p.adapt:
         damp(p, s)
     calm_down(p, s)
     feed_forward(p, s)
     track(p, s)
-    if p.adapt:
+    if p.adapt or p.pressing:
         lead_lag(p, s, v_before)
         allow_braking(p, s)
     else:
@@ -159,6 +170,8 @@ def move(p, s):
     to_joints(p, s, False)
     if s.status & bits.LIMITS:
         hold_back(p, s, s.V_lim if s.status & bits.SINGULARITY else s.V_cmd)
+    if p.pressing:
+        give_up(p, s)
     note_contact(s)
     move_offset(s)
     command_pose(p, s)
@@ -203,6 +216,7 @@ def follow(p, s, share):
 def wait(s):
     """The law waits, and C stays with the arm."""
     clear_contact(s)
+    clear_force(s)
     pose_error(s)
     for n in range(6):
         s.V_track[n] = s.V_WD[n] = s.v[n] = s.dx[n] = s.rate[n] = 0.0
@@ -277,7 +291,9 @@ def write(s, i, o):
         o.F_S_filt[n] = s.F_S_filt[n]
         o.F_S[n] = s.F_S[n]
         o.F_P[n] = s.F_P[n]
+        o.force_target[n], o.force_phase[n] = s.force_ref[n], s.force_phase[n]
     o.engagement = s.engaged
+    o.tank = s.tank
     o.sigma = s.sigma
     o.contact_stiffness = s.touch_stiffness
     o.contact_damping = s.touch_damping
@@ -296,12 +312,16 @@ def write_inputs(i, o):
         o.wrench[n] = i.wrench[n]
         o.goal_V[n] = i.goal_V[n]
         o.q_start[n] = i.q_start[n]
+        o.target[n], o.mass[n] = i.target[n], i.mass[n]
+        o.damping[n], o.stiffness[n] = i.damping[n], i.stiffness[n]
     for n in range(3):
         o.goal_p[n] = i.goal_p[n]
     for n in range(4):
         o.goal_wxyz[n] = i.goal_wxyz[n]
+        o.axes[n] = i.axes[n]
     o.dt, o.wrench_age, o.joint_age = i.dt, i.wrench_age, i.joint_age
     o.stop, o.goal_count, o.mode, o.generation = i.stop, i.goal_count, i.mode, i.generation
+    o.stream_count, o.streams = i.stream_count, i.streams
 
 
 @jit(entry=True)

@@ -8,6 +8,7 @@ measured one (`leash`): an arm that is let go after ten seconds at a wall does n
 from __future__ import annotations
 
 from ur_admittance.kernel import bits
+from ur_admittance.kernel.axes import to_law, to_world
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.law import offset_from
 from ur_admittance.kernel.spatial import (
@@ -21,8 +22,6 @@ from ur_admittance.kernel.spatial import (
     norm,
     normalised,
     quaternion,
-    rotate,
-    rotate_back,
     scale,
     set_linear,
     set_quaternion,
@@ -42,9 +41,7 @@ def hold_back(p, s, V_follow):
     """
     v = without_lead(linear(s.V_track), linear(V_follow), linear(s.lead))
     w = sub(angular(s.V_track), angular(V_follow))
-    if p.frame == bits.PROBE:
-        wxyz_WD = quaternion(s.wxyz_WD)
-        v, w = rotate_back(wxyz_WD, v), rotate_back(wxyz_WD, w)
+    v, w = to_law(p, s, v), to_law(p, s, w)
     excess = (v[0], v[1], v[2], w[0], w[1], w[2])
     lead, lead_angle = 0.0, 0.0
     if (s.status & bits.LIMITS) == bits.JERK_LIMIT:
@@ -94,16 +91,12 @@ def leash(p, s):
         s.status |= bits.LEAD_LIMIT
         back = scale(lead, p.max_lead / n - 1.0)
         set_linear(s.p_WC, add(linear(s.p_WC), back))
-        wxyz_WD = quaternion(s.wxyz_WD)
-        if p.frame == bits.PROBE:
-            back = rotate_back(wxyz_WD, back)
+        back = to_law(p, s, back)
         by_offset = (back[0] * p.enabled[0], back[1] * p.enabled[1], back[2] * p.enabled[2])
         by_desired = sub(back, by_offset)
         set_linear(s.x, add(linear(s.x), by_offset))
         if norm(by_desired) > 0.0:
-            if p.frame == bits.PROBE:
-                by_desired = rotate(wxyz_WD, by_desired)
-            set_linear(s.p_WD, add(linear(s.p_WD), by_desired))
+            set_linear(s.p_WD, add(linear(s.p_WD), to_world(p, s, by_desired)))
             s.at_goal = 0
     turn = shortest(multiply(quaternion(s.wxyz_WC), inverse(quaternion(s.wxyz_WP))))
     if turn[0] < p.max_lead_cosine:
@@ -117,8 +110,5 @@ def leash(p, s):
         else:
             p_WC = linear(s.p_WC)
             set_quaternion(s.wxyz_WD, wxyz_WC)
-            x = linear(s.x)
-            if p.frame == bits.PROBE:
-                x = rotate(wxyz_WC, x)
-            set_linear(s.p_WD, sub(p_WC, x))
+            set_linear(s.p_WD, sub(p_WC, to_world(p, s, linear(s.x))))
             s.at_goal = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from ur_admittance.kernel import bits
+from ur_admittance.kernel.axes import law_axes
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.spatial import (
     add,
@@ -16,7 +17,6 @@ from ur_admittance.kernel.spatial import (
     finite3,
     linear,
     norm,
-    quaternion,
     rotate_back,
     scale,
     set_angular,
@@ -171,11 +171,9 @@ def wrench(p, s):
 def to_law_axes(p, s):
     """`F_law`: the wrench at P, turned from P's axes into those of the law."""
     f, t = turn(s.R_WP, linear(s.F_P)), turn(s.R_WP, angular(s.F_P))
-    if p.frame == bits.PROBE:
-        wxyz_WD = quaternion(s.wxyz_WD)
-        f, t = rotate_back(wxyz_WD, f), rotate_back(wxyz_WD, t)
-    set_linear(s.F_law, f)
-    set_angular(s.F_law, t)
+    wxyz_WL = law_axes(p, s)
+    set_linear(s.F_law, rotate_back(wxyz_WL, f))
+    set_angular(s.F_law, rotate_back(wxyz_WL, t))
 
 
 @jit

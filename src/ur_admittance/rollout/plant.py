@@ -2,9 +2,9 @@
 
 The arm makes the joint velocities it is told: at once (ideal), or after a delay and through a
 first-order lag; the tool may hang on it by a spring, which is its first structural mode. The
-surface is a plane with a spring and a damper that only pushes, and friction that sticks before it
-slides. The sensor feels the given wrench, the surface, its own noise, and the tool's weight and its
-own bias if the configuration names them.
+surface is a plane or a ball with a spring and a damper that only pushes, and friction that sticks
+before it slides; a strip of it may be deeper or stiffer. The sensor feels the given wrench, the
+surface, its own noise, and the tool's weight and its own bias if the configuration names them.
 
 A rigid arm moves the same whatever it touches, so its surface is felt once a tick. The structural
 mode is integrated in steps of 50 us.
@@ -26,9 +26,11 @@ from ur_admittance.kernel.spatial import (
     dot,
     linear,
     norm,
+    quaternion,
     scale,
     set_angular,
     set_linear,
+    set_quaternion,
     sub,
     turn,
     turn_back,
@@ -37,7 +39,10 @@ from ur_admittance.kernel.tick import step
 
 LONGEST_DELAY = 64  # ticks
 ARM = 5  # numbers of an arm: lag s, delay in ticks, and of the mode: rad/s, damping ratio, mass kg
-SURFACE = 10  # numbers of a surface: on, point (3), normal (3), N/m, N s/m, friction
+# numbers of a surface: on, point (3), normal (3), N/m, N s/m, friction, curvature 1/m, and of its
+# strip: direction (3), from and to m, drop m, flank m, times stiffer
+SURFACE = 19
+GOAL = 13  # numbers of a goal: position m, wxyz, twist m/s and rad/s
 NOISE = 4  # numbers of the noise: N, Nm, rad, seed
 WORLD = 15  # what a run remembers: bend (3), its rate (3), stuck at (3), force (3), tool's v (3)
 _BEND, _RATE, _STUCK, _FORCE, _VELOCITY = 0, 3, 6, 9, 12
@@ -61,12 +66,24 @@ def touch(surface, world, p, v):
     force = (0.0, 0.0, 0.0)
     if surface[0] > 0.0:
         normal = (surface[4], surface[5], surface[6])
-        depth = -dot(normal, sub(p, (surface[1], surface[2], surface[3])))
+        off = sub(p, (surface[1], surface[2], surface[3]))
+        depth, stiffness = -dot(normal, off), surface[7]
+        if surface[10] != 0.0:  # about the centre of the ball; hollow if it is on the other side
+            radius = 1.0 / surface[10]
+            out = add(off, scale(normal, radius))
+            far = norm(out)
+            depth = radius - math.copysign(far, radius)
+            normal = scale(out, math.copysign(1.0, radius) / far)
+        along = surface[11] * off[0] + surface[12] * off[1] + surface[13] * off[2]
+        if along > surface[14] and along < surface[15]:
+            edge = min(1.0, min(along - surface[14], surface[15] - along) / surface[17])
+            stiffness *= 1.0 + edge * (surface[18] - 1.0)
+            depth -= edge * surface[16]
         push = 0.0
         if depth > 0.0:
-            push = max(0.0, surface[7] * depth - surface[8] * dot(normal, v))
+            push = max(0.0, stiffness * depth - surface[8] * dot(normal, v))
             force = scale(normal, push)
-        grip = _GRIP * surface[7]
+        grip = _GRIP * stiffness
         if push > 0.0 and surface[9] > 0.0 and grip > 0.0:
             # a spring along the surface, whose end slips when it pulls more than friction holds
             bent = sub(p, vector(world, _STUCK))
@@ -154,8 +171,8 @@ def bend(s, arm, surface, world, p, v, told, push, seconds):
 
 @jit
 def run(
-    p, s, i, o, q0, wrenches, dts, arm, surface, noise, in_world, every, history, felt, queue,
-    rates, world, dice,
+    p, s, i, o, q0, wrenches, goals, dts, arm, surface, noise, in_world, every, history, felt,
+    queue, rates, world, dice,
 ):  # fmt: skip
     """One closed loop from rest at q0.
 
@@ -197,6 +214,12 @@ def run(
         for n in range(6):
             i.q[n] = q[n] + normal_noise(dice, noise[2])
         force = vector(world, _FORCE)
+        if goals.shape[0] > 0:
+            i.goal_count += 1
+            set_linear(i.goal_p, linear(goals[k]))
+            set_quaternion(i.goal_wxyz, quaternion(goals[k, 3:7]))
+            set_linear(i.goal_V, linear(goals[k, 7:10]))
+            set_angular(i.goal_V, linear(goals[k, 10:13]))
         step(p, s, i, o)
         for n in range(6):
             queue[k % LONGEST_DELAY, n] = o.qd[n]
@@ -231,22 +254,23 @@ def run(
 
 @jit(entry=True, parallel=True)
 def run_all(
-    params, which, states, blank, inputs, outputs, q0, wrenches, dts, arms, surfaces, noises, seeds,
-    in_world, every, history, felt, queues, rates, worlds, dice,
+    params, which, states, blank, inputs, outputs, q0, wrenches, goals, dts, arms, surfaces, noises,
+    seeds, in_world, every, history, felt, queues, rates, worlds, dice,
 ):  # fmt: skip
     """All runs, spread over the threads in as many lanes as there are states."""
     lanes = states.shape[0]
     for lane in prange(lanes):
         run_lane(
-            lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, dts, arms,
-            surfaces, noises, seeds, in_world, every, history, felt, queues, rates, worlds, dice,
+            lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, goals, dts,
+            arms, surfaces, noises, seeds, in_world, every, history, felt, queues, rates, worlds,
+            dice,
         )  # fmt: skip
 
 
 @jit
 def run_lane(
-    lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, dts, arms, surfaces,
-    noises, seeds, in_world, every, history, felt, queues, rates, worlds, dice,
+    lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, goals, dts, arms,
+    surfaces, noises, seeds, in_world, every, history, felt, queues, rates, worlds, dice,
 ):  # fmt: skip
     runs = which.shape[0]
     for r in range(lane, runs, lanes):
@@ -254,7 +278,8 @@ def run_lane(
         dice[lane, 0] = seeds[r]
         run(
             params[which[r]], states[lane], inputs[lane], outputs[lane], q0[r % q0.shape[0]],
-            wrenches[r % wrenches.shape[0]], dts, arms[r % arms.shape[0]],
-            surfaces[r % surfaces.shape[0]], noises[r % noises.shape[0]], in_world, every,
-            history[r], felt[r], queues[lane], rates[lane], worlds[lane], dice[lane],
+            wrenches[r % wrenches.shape[0]], goals[r % goals.shape[0]], dts,
+            arms[r % arms.shape[0]], surfaces[r % surfaces.shape[0]], noises[r % noises.shape[0]],
+            in_world, every, history[r], felt[r], queues[lane], rates[lane], worlds[lane],
+            dice[lane],
         )  # fmt: skip

@@ -17,8 +17,8 @@ from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import announced
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import pack
-from ur_admittance.rollout.plant import ARM, LONGEST_DELAY, NOISE, SURFACE, WORLD, run_all
-from ur_admittance.validate import as_numbers
+from ur_admittance.rollout.plant import ARM, GOAL, LONGEST_DELAY, NOISE, SURFACE, WORLD, run_all
+from ur_admittance.validate import as_numbers, desired_pose, quaternion_of
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,39 @@ class LaggedArm:
 
 
 @dataclass(frozen=True)
+class Strip:
+    """A strip of a surface that is deeper (a groove, an edge) or stiffer.
+
+    Attributes:
+        along: across the strip, in W.
+        start: where it begins, m along that from the surface's point.
+        end: where it ends, m.
+        drop: how much deeper it is, m. The force stays along the normal of the whole surface.
+        flank: over how many m it gets that deep and that stiff.
+        stiffer: its stiffness, in that of the surface.
+    """
+
+    along: tuple[float, float, float]
+    start: float
+    end: float = math.inf
+    drop: float = 0.0
+    flank: float = 0.003
+    stiffer: float = 1.0
+
+
+@dataclass(frozen=True)
 class Surface:
-    """A plane that pushes back: force = stiffness * depth - damping * (velocity along the normal),
-    never pulling.
+    """A plane, or a ball, that pushes back: force = stiffness * depth - damping * (velocity along
+    the normal), never pulling.
 
     Attributes:
         point: any point of the plane, m in W.
-        normal: out of the material, in W.
+        normal: out of the material there, in W.
         stiffness: N/m.
         damping: N s/m.
         friction: coefficient; the tool sticks to the surface, as stiff as that, before it slips.
+        radius: of the ball that the surface is, m; negative: of a hollow one; 0: a plane.
+        strip: where the surface is another one, if anywhere.
     """
 
     point: tuple[float, float, float]
@@ -59,6 +82,8 @@ class Surface:
     stiffness: float = 10_000.0
     damping: float = 0.0
     friction: float = 0.0
+    radius: float = 0.0
+    strip: Strip | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +133,7 @@ def rollout(
     arm: LaggedArm | Sequence[LaggedArm] | None = None,
     surface: Surface | Sequence[Surface] | None = None,
     noise: Noise | Sequence[Noise] | None = None,
+    desired: tuple[ArrayLike, ArrayLike] | None = None,
     wrench_axes: str = "probe",
     every: int = 1,
     threads: int | None = None,
@@ -123,6 +149,8 @@ def rollout(
         arm: None for an ideal arm that does what it is told at once; one, or one for each run.
         surface: a plane the tool may touch; one, or one for each run.
         noise: of the sensors; one, or one for each run.
+        desired: what a planner gives before each tick: poses of P (ticks, 4, 4) and twists (ticks,
+            6) m/s and rad/s, or both with a first axis for the runs. Default: none.
         wrench_axes: axes of `wrenches`: "probe", or "world".
         every: keep one tick of so many.
         threads: at most this many. Default: all cores.
@@ -157,6 +185,7 @@ def rollout(
             "noise": len(noises),
         }
     )
+    goals = _goals(desired, W.shape[1], runs)
     D = _numbers("dt", dt).ravel()
     if len(D) not in (1, W.shape[1]) or not np.all((D > 0) & (D <= 0.1)):
         raise AdmittanceError(
@@ -176,7 +205,7 @@ def rollout(
     scratch = [np.zeros(lanes, dtype) for dtype in (layout.STATE, layout.INPUTS, layout.OUTPUTS)]
     states, inputs, outputs = scratch
     rest = (
-        states, layout.new_state(), inputs, outputs, Q, W, D,
+        states, layout.new_state(), inputs, outputs, Q, W, goals, D,
         arms, surfaces, noises, seeds, wrench_axes == "world", every, history, felt,
         np.zeros((lanes, LONGEST_DELAY + 1, 6)), np.zeros((lanes, 6)), np.zeros((lanes, WORLD)),
         np.zeros((lanes, 1), np.int64),
@@ -201,6 +230,25 @@ def _batched(name: str, value: ArrayLike, dimensions: int) -> np.ndarray:
     if array.ndim != dimensions or array.shape[-1] != 6 or 0 in array.shape:
         raise AdmittanceError(f"rollout: {name} must have the shape {shape}, got {np.shape(value)}")
     return array
+
+
+def _goals(desired: tuple[ArrayLike, ArrayLike] | None, ticks: int, runs: int) -> np.ndarray:
+    """Goals as rows of numbers, (1 or runs, ticks, GOAL); no ticks where there is no planner."""
+    if desired is None:
+        return np.zeros((1, 0, GOAL))
+    X, V = (_numbers("desired", part) for part in desired)
+    X, V = X[None] if X.ndim == 3 else X, V[None] if V.ndim == 2 else V
+    if X.shape[1:] != (ticks, 4, 4) or V.shape != (len(X), ticks, 6) or len(X) not in (1, runs):
+        raise AdmittanceError(
+            f"rollout: desired must be poses ({ticks}, 4, 4) and twists ({ticks}, 6), or "
+            f"{runs} times as many, got {X.shape} and {V.shape}"
+        )
+    goals = np.concatenate([X[:, :, :3, 3], np.zeros((*X.shape[:2], 4)), V], axis=2)
+    for run, poses in enumerate(X):
+        turned = np.r_[True, np.any(np.diff(poses[:, :3, :3], axis=0) != 0, axis=(1, 2))]
+        wxyz = [quaternion_of(desired_pose(pose)) for pose in poses[turned]]
+        goals[run, :, 3:7] = np.array(wxyz)[np.cumsum(turned) - 1]
+    return goals
 
 
 def _numbers(name: str, value: ArrayLike) -> np.ndarray:
@@ -263,7 +311,21 @@ def _surface(surface: Surface) -> list[float]:
         raise AdmittanceError(
             "rollout: surface.stiffness, .damping and .friction must be 0 or more"
         )
-    return [1.0, *point, *(normal / length), *values]
+    curvature = 0.0 if surface.radius == 0.0 else 1.0 / surface.radius
+    return [1.0, *point, *(normal / length), *values, curvature, *_strip(surface.strip)]
+
+
+def _strip(strip: Strip | None) -> list[float]:
+    if strip is None:
+        return [0.0] * 3 + [math.inf, math.inf, 0.0, 1.0, 1.0]
+    along = as_numbers(strip.along, "surface.strip.along", (3,))
+    numbers = [strip.start, strip.end, strip.drop, strip.flank, strip.stiffer]
+    if not (np.linalg.norm(along) > 0 and strip.flank > 0 and strip.stiffer >= 0):
+        raise AdmittanceError(
+            "rollout: surface.strip needs a direction that is not zero, a flank > 0 m and a "
+            f"stiffer >= 0, got {strip}"
+        )
+    return [*(along / np.linalg.norm(along)), *map(float, numbers)]
 
 
 def _noise(noise: Noise) -> list[float]:

@@ -12,8 +12,8 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.ros2.alone import Alone
 
-_ALONE = 1.0  # s for which a publisher must have been the only one
 _LASTING = 0.1  # s, that a twist goes with the poses that follow it
 
 
@@ -35,7 +35,7 @@ class Desired:
         self._poses = wire.Inbox(io, PoseStamped, self._names[topics.DESIRED_POSE])
         self._twists = wire.Inbox(io, TwistStamped, self._names[topics.DESIRED_TWIST])
         self._V, self._until = np.zeros(6), 0.0
-        self._heard: dict[tuple[str, bytes], float] = {}
+        self._alone = Alone()
 
     def hand_to(self, controller: Controller | None) -> bool:
         """Take what has arrived; the newest counts. Without a controller it is refused.
@@ -75,12 +75,7 @@ class Desired:
         frame = message.header.frame_id
         if frame != self._base:
             raise RobotError(f"frame_id is {frame!r}, it must be {self._base!r}")
-        now = time.monotonic()
-        self._heard[topic, sender] = now
-        self._heard = {key: t for key, t in self._heard.items() if now - t < _ALONE}
-        several = sum(name == topic for name, _ in self._heard)
-        if several > 1:
-            raise RobotError(f"{several} publishers send there; keep one")
+        self._alone.admit(topic, sender)
         if controller is None:
             raise RobotError("the node is not active")
         return controller

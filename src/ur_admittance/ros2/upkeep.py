@@ -20,6 +20,7 @@ from ur_admittance.robots.ros2.tf import Transforms
 from ur_admittance.ros2.desired import Desired
 from ur_admittance.ros2.monitor import Monitor
 from ur_admittance.ros2.planned import Planned
+from ur_admittance.ros2.streams import Streams
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode
@@ -36,6 +37,7 @@ class Upkeep:
     ) -> None:
         self._node, self._transforms, self._monitor = node, transforms, monitor
         self._desired = Desired(io, node.real, node.parameters.config.base_link, self.warn)
+        self._streams = Streams(io, node.real, self.warn)
         self.planned = Planned(node, io, self.warn)
         self._ticks, self._diagnosed = 0, 0.0
         self._looping, self._lost = False, 0
@@ -49,6 +51,7 @@ class Upkeep:
         if self._desired.hand_to(driven):
             node.arming.approach = None  # a planner knows where to go
             self.planned.end("a desired pose or twist came")
+        self._streams.hand_to(driven)
         if self.planned.hand_to(driven):
             node.arming.approach = None
         self._transforms.look()

@@ -1,4 +1,4 @@
-"""Four scripted scenes for a simulated UR5e: what happens in them, and what must be true after.
+"""Five scripted scenes for a simulated UR5e: what happens in them, and what must be true after.
 
     scenario = SCENARIOS["surface"]
     with scenario.robot(realtime=False) as robot:
@@ -14,10 +14,11 @@ is late, noisy and biased and weighs the tool. Bounds come from the configuratio
 from ur_admittance.scenarios.base import Finding, Run, Scenario, play
 from ur_admittance.scenarios.guided import HandGuiding, Wall
 from ur_admittance.scenarios.peg import Peg
+from ur_admittance.scenarios.polish import Polish
 from ur_admittance.scenarios.surface import Surface
 
 __all__ = ["SCENARIOS", "Finding", "Run", "Scenario", "play"]
 
 SCENARIOS: dict[str, Scenario] = {
-    scenario.name: scenario for scenario in (HandGuiding(), Surface(), Wall(), Peg())
+    scenario.name: scenario for scenario in (HandGuiding(), Surface(), Wall(), Peg(), Polish())
 }

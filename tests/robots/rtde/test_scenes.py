@@ -101,8 +101,11 @@ def played(scenario: Scenario) -> np.ndarray:
     return records[: count[0]]
 
 
+FOUR = ("hand-guiding", "surface", "wall", "peg")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+@pytest.mark.parametrize("scenario", [SCENARIOS[name] for name in FOUR], ids=FOUR)
 def test_a_scene_goes_through_rtde_as_it_goes_in_process(scenario: Scenario) -> None:
     findings = scenario.judge(played(scenario))
     assert len(findings) > 2

@@ -19,6 +19,11 @@ NETFT_PROC_PROBE = "/netft/proc_probe"
 ROBOT_DESCRIPTION = "/robot_description"
 DESIRED_POSE = "~/desired_pose"
 DESIRED_TWIST = "~/desired_twist"
+TARGET_WRENCH = "~/target_wrench"
+TASK_ORIENTATION = "~/task_orientation"
+MASS = "~/mass"
+DAMPING = "~/damping"
+STIFFNESS = "~/stiffness"
 REFERENCE_TRAJECTORY = "~/joint_trajectory"
 TF = "/tf"
 TF_STATIC = "/tf_static"
@@ -100,6 +105,29 @@ TOPICS = (
         "in",
         _SENSOR,
         "twist of the desired pose in base_link axes; it lasts 0.1 s",
+    ),
+    Topic(
+        TARGET_WRENCH,
+        "geometry_msgs/WrenchStamped",
+        "in",
+        _SENSOR,
+        "force.target, streamed: what the tool does to the world, in the axes of the law",
+    ),
+    Topic(
+        TASK_ORIENTATION,
+        "geometry_msgs/QuaternionStamped",
+        "in",
+        _SENSOR,
+        "admittance.orientation, streamed: the axes of the law in admittance.frame",
+    ),
+    Topic(MASS, "std_msgs/Float64MultiArray", "in", _SENSOR, "admittance.mass, streamed: six"),
+    Topic(DAMPING, "std_msgs/Float64MultiArray", "in", _SENSOR, "admittance.damping, likewise"),
+    Topic(
+        STIFFNESS,
+        "std_msgs/Float64MultiArray",
+        "in",
+        _SENSOR,
+        "admittance.stiffness, likewise; damping that is not streamed follows its ratio",
     ),
     Topic(
         REFERENCE_TRAJECTORY,
