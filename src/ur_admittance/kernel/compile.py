@@ -24,7 +24,8 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 
-from ur_admittance.kernel.inner import TRANSLATION, Inner, remembered
+from ur_admittance.kernel.inner import TRANSLATION, Inner
+from ur_admittance.kernel.shortcuts import shortcuts
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 _GARBAGE = 100_000  # objects between two looks for garbage, instead of 700
@@ -86,7 +87,7 @@ class _Entry(CPUDispatcher):
         with (
             _noticed_interrupt() as interrupted,
             _seldom_collected(),
-            remembered(self.typingctx),
+            shortcuts(self.typingctx),
         ):
             try:
                 compiled = super().compile(sig)

@@ -16,8 +16,6 @@ Called from Python, such a function runs as Python.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import binding
@@ -53,30 +51,6 @@ class Inner(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         existing = self.overloads.get(sig)  # asked for at every call in the source
         return super().compile(sig) if existing is None else existing.entry_point
-
-
-@contextmanager
-def remembered(context: Any) -> Iterator[None]:
-    """Numba's knowledge of types has a memory meanwhile: what `a + b` makes of two floats is the
-    result of dozens of attempts, and asked for a thousand times.
-    """
-    resolve, found = context.resolve_function_type, {}
-
-    def resolve_once(function, args, kws):
-        ours = isinstance(function, types.Type) and not isinstance(function, types.Function)
-        if ours or kws or not all(isinstance(arg, types.Type) for arg in args):  # a slice is none
-            return resolve(function, args, kws)
-        asked = (function, tuple(args))
-        answer = found.get(asked)
-        if answer is None:
-            answer = found[asked] = resolve(function, args, kws)
-        return answer
-
-    context.resolve_function_type = resolve_once
-    try:
-        yield
-    finally:
-        context.resolve_function_type = resolve
 
 
 class _Library(JITCodeLibrary):
