@@ -25,6 +25,7 @@ from std_msgs.msg import Float64MultiArray
 
 from tests.ros2.stage import COMMANDS, NODE, RATE, Stage
 from tests.ros2.stub_arm import MODEL
+from ur_admittance.robots.ros2.wire import NAMELESS
 
 pytestmark = pytest.mark.slow
 
@@ -128,8 +129,8 @@ def test_it_refuses_to_start_beside_another_publisher_and_stops_when_one_comes(s
         stage.refuses(f"not yet: /test publishes on {COMMANDS}, too; end it first")
     stage.activate()
     with rival(stage):
-        words = f"stopped: /test publishes on {COMMANDS}"
-        stage.until_said(words)
+        stops = [f"stopped: {who} publishes on {COMMANDS}" for who in ("/test", NAMELESS)]
+        stage.graph.until(lambda: any(map(stage.graph.has_said, stops)))
         answer = stage.trigger("reset")
         assert not answer.success and "end it first" in answer.message
     stage.reset()

@@ -149,7 +149,9 @@ def test_the_external_control_urcap_fetches_the_program_and_it_runs():
         robot = rtde_robot(fake, urcap=0, tell=said.append)
         robot.connect()
 
-        def play() -> None:
+        programs: list[str] = []
+
+        def fetch() -> None:
             port = int(said[0].rpartition("port ")[2].rstrip(")"))
             with socket.create_connection(("127.0.0.1", port)) as sock:
                 sock.sendall(b"request_program\n")
@@ -160,14 +162,16 @@ def test_the_external_control_urcap_fetches_the_program_and_it_runs():
             header = words.partition("# HEADER_BEGIN\n")[2].partition("# HEADER_END\n")[0]
             node = words.partition("# NODE_CONTROL_LOOP_BEGINS\n")[2]
             node = node.partition("# NODE_CONTROL_LOOP_ENDS\n")[0]
-            fake.machine.load_script(f"def external():\n{header}\n{node}\nend\n")
+            programs.append(f"def external():\n{header}\n{node}\nend\n")
 
         step, pressed = fake.step, threading.Event()
 
         def step_and_press() -> None:
             if said and not pressed.is_set():
                 pressed.set()
-                threading.Thread(target=play).start()
+                threading.Thread(target=fetch).start()
+            if programs:
+                fake.machine.load_script(programs.pop())
             step()
 
         fake.step = step_and_press  # type: ignore[method-assign]

@@ -54,6 +54,8 @@ MANY_LATCHED = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 
+NAMELESS = "a node that has not said its name yet"
+_NAMELESS = "_NODE_NAME_UNKNOWN_"  # rmw's word for it
 _ENDLESS = math.pi  # rad/s, for a joint whose URDF has no speed: the last one of a UR3e
 
 
@@ -206,13 +208,18 @@ def arrived(publisher: Any, seconds: float) -> bool:
 
 
 def others_on(node: Any, topic: str, own: int = 0) -> list[str]:
-    """The nodes that publish on a topic, without `own` publishers of `node` itself."""
+    """The nodes that publish on a topic, without `own` publishers of `node` itself.
+
+    A publisher is known a moment before the name of its node.
+    """
     mine = (node.get_namespace(), node.get_name())
     found = node.get_publishers_info_by_topic(topic)
     names = [(info.node_namespace, info.node_name) for info in found]
     for _ in range(own if len(names) >= own else 0):
         names.remove(mine if mine in names else names[0])
-    return [f"{space.rstrip('/')}/{name}" for space, name in names]
+    return [
+        NAMELESS if name == _NAMELESS else f"{space.rstrip('/')}/{name}" for space, name in names
+    ]
 
 
 class Description:
