@@ -27,7 +27,6 @@ from ur_admittance.fake_robot.wire import Client, Hub, Service
 from ur_admittance.realtime import sleep_until
 
 CYCLE = 0.002  # s
-CATCH_UP = 25  # cycles that may be made up for at once; beyond that time is lost
 # The ports of a controller, and one that no controller has.
 PORTS = {
     "primary": 30001,
@@ -57,7 +56,6 @@ class Controller:
     Attributes:
         machine: the controller without sockets.
         ports: name of each interface to the port it listens on.
-        missed: cycles that were given up because the process was held up for too long.
     """
 
     def __init__(
@@ -100,7 +98,7 @@ class Controller:
         least, most = 1 - min(PORTS.values()), 65535 - max(PORTS.values())
         if ports is not None and not least <= ports <= most:
             raise ConfigError(f"--ports {ports}: must be {least} to {most}; ports end at 65535")
-        self.missed = 0
+        self._given_up = 0.0  # s
         self._seed = seed
         self._hub = Hub()
         self._reader = Reader() if own_reader else None  # it starts while the arm is built
@@ -163,8 +161,8 @@ class Controller:
     def run(self, going: Callable[[], bool]) -> None:
         """Step at 500 Hz by absolute deadlines, for as long as `going()`.
 
-        A cycle that is late is made up for at once, so that the controller's clock keeps pace;
-        after more than `CATCH_UP` cycles that time is given up, and counted in `missed`.
+        A real controller has a computer of its own and never sends two states at once. So when
+        this one was held up for half a cycle or longer, that time is given up, see `missed`.
         """
         gc.collect()
         gc.freeze()
@@ -173,13 +171,18 @@ class Controller:
             while going():
                 deadline += CYCLE
                 sleep_until(deadline, spin=False)
-                behind = int((time.monotonic() - deadline) / CYCLE)
-                if behind > CATCH_UP:
-                    deadline += behind * CYCLE
-                    self.missed += behind
+                late = time.monotonic() - deadline
+                if late > 0.5 * CYCLE:
+                    deadline += late
+                    self._given_up += late
                 self.step()
         finally:
             gc.unfreeze()
+
+    @property
+    def missed(self) -> int:
+        """Cycles that were given up, since this machine was elsewhere."""
+        return int(self._given_up / CYCLE)
 
     def close(self) -> None:
         """Close every port and connection."""
