@@ -56,7 +56,6 @@ def test_what_cannot_be_played_or_taught_is_refused_and_nothing_moves(tmp_path, 
     file.write_text(json.dumps({"kind": "ur-admittance path", **STILL}))
     for words, why in (
         (("teach", file), "--force"),
-        (("play", file, "--robot", "ros2"), "play knows sim and rtde"),
         (("play", file, "--push", "1", "0", "0", "--robot", "rtde://192.0.2.1"), "--push"),
         (("play", file, "--config", "preset:velocity-law"), "velocity_gain: is 0"),
         (("play", file, "--speed", "9"), "0.05 to 4"),

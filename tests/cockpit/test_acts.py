@@ -27,6 +27,7 @@ def tuning(board) -> Tuning:
 
 
 def test_a_hundred_changes_are_one_and_one_step_back(board, tuning) -> None:
+    """Row 60: merged."""
     before = board.config()
     for n in range(100):
         tuning.want({MASS: [4.0 + 0.01 * n] * 6})
@@ -95,6 +96,7 @@ def test_a_page_sees_what_another_terminal_changes(board, served, page) -> None:
 def test_a_slider_of_a_page_changes_the_controllers_parameter_and_is_undone(
     board, served, page
 ) -> None:
+    """Row 60: many changes a second are a few; row 29 ramps them."""
     link = page(served.doors.token)
     first = hear(link, "config")["values"][MASS]
     for n in range(50):
@@ -149,6 +151,7 @@ def test_a_push_that_is_none_is_refused(message) -> None:
     ["", "..", "../x", "a/b", "a\nb", "-x", "x" * 41, "<b>", "é", ".hidden", None, 3, "a\0b"],
 )
 def test_a_name_that_is_no_plain_name_is_refused(name, tmp_path) -> None:
+    """Row 62: in the names of recordings and paths; and row 57, a script in a name."""
     with pytest.raises(ConfigError, match="letters"):
         plain_name(name)
     with pytest.raises(ConfigError):
@@ -209,10 +212,31 @@ def test_a_path_is_taught_from_a_page_listed_and_never_replaced(board, served, p
     tell(link, do="teach", name="first")
     assert "there is a 'first' already" in hear(link, "refused", do="teach")["why"]
     tell(link, do="play", name="first")
-    assert "ur-admittance play" in hear(link, "refused", do="play")["why"]
+    refused = hear(link, "refused", do="play")["why"]
+    file = served.folder / "first.path.json"
+    assert f"end that run, then: ur-admittance play {file} --robot" in refused
     tell(link, do="teach", name="still")
     tell(link, do="teach_end")
     assert "not been seen for long enough" in hear(link, "refused", do="teach_end")["why"]
+
+
+@pytest.mark.slow
+def test_the_report_of_a_recording_of_an_arm_that_run_controls_opens(board, served, page) -> None:
+    pytest.importorskip("mcap")
+    link = page(served.doors.token)
+    assert not hear(link, "hello")["simulated"]
+    tell(link, do="record", name="attached")
+    while not hear(link, "recordings")["recording"].get("ready"):
+        pass
+    tell(link, do="mark", text="here")
+    assert "marked at" in hear(link, "done", do="mark")["words"]
+    lead(board)
+    tell(link, do="record_end")
+    assert hear(link, "done", do="record")["words"] == "attached: 250 ticks"  # and no past
+    tell(link, do="report", name="attached")
+    path = hear(link, "report")["path"]
+    answer = served.get(path)
+    assert answer.startswith(b"HTTP/1.1 200") and b"<h1>attached</h1>" in answer
 
 
 def lead(board: Blackboard) -> None:

@@ -166,10 +166,10 @@ def test_the_page_shows_tunes_pulls_records_stops_and_resets_an_arm(cockpit, bro
     records = read(cockpit.folder / "first path.mcap").records
     tool = records["X_WP"][:, :3, 3]
     begun = int(np.argmax(np.linalg.norm(tool - way[0], axis=1) < 0.001))
-    tool = tool[begun:]
-    near = 0.02  # m. One that is led: 2 mm, see tests/test_teaching.py; a push: 1 to 8 mm so far
-    assert cKDTree(way).query(tool)[0].max() < near  # nowhere off the path
-    assert cKDTree(tool).query(way)[0].max() < near  # and none of it left out
+    assert np.linalg.norm(tool[0] - way[-1]) < 0.002  # where it was led to: it has no past
+    tool = tool[begun:]  # behind the straight way to the path's start
+    assert cKDTree(way).query(tool)[0].max() < 0.002  # nowhere off the path
+    assert cKDTree(tool).query(way)[0].max() < 0.002  # and none of it left out
     assert np.linalg.norm(tool[-1] - way[0]) < 0.002
 
     # The recording's report opens.

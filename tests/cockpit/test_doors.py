@@ -33,6 +33,7 @@ def test_everybody_on_this_machine_may_look(page) -> None:
 def test_nothing_is_changed_without_the_token_and_an_origin_of_ours(
     served, board, page, token, origin
 ) -> None:
+    """Row 58: no change, no motion and no reset without the token and an Origin of ours."""
     link = page(served.doors.token if token == "right" else token, origin)
     before, refused = board.config(), served.cockpit.refused
     for do in ("stop", "tare", "undo", "preset", "record", "reset", "drag"):
@@ -56,6 +57,7 @@ def test_a_token_and_an_origin_of_ours_may_stop_the_arm(served, board, page) -> 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https:"])
 def test_a_page_from_elsewhere_is_not_even_shown_anything(served, page, origin) -> None:
+    """Row 58: a foreign Origin."""
     from websockets.exceptions import InvalidStatus
 
     with pytest.raises(InvalidStatus) as refused:
@@ -97,6 +99,7 @@ def test_the_page_loads_nothing_from_elsewhere_and_is_in_no_frame(served) -> Non
     ],
 )
 def test_no_path_leads_out_of_the_page_and_the_reports(served, path) -> None:
+    """Row 62: in what is asked for."""
     secret = served.folder / "a.report"
     secret.mkdir(parents=True)
     (secret / "secret.mcap").write_text("secret")
@@ -141,6 +144,7 @@ def test_a_comparison_is_shown_and_made_of_recordings_only(served, page) -> None
     ids=["TLS", "long header", "many headers", "post", "long line", "zeros"],
 )
 def test_what_is_no_request_is_dropped_and_the_next_is_served(served, data) -> None:
+    """Row 57: garbage, and what is too long."""
     try:
         answer = served.raw(data, last=True)
     except OSError:
@@ -155,6 +159,7 @@ def test_what_is_no_request_is_dropped_and_the_next_is_served(served, data) -> N
     ids=["empty", "half", "list", "null", "number", "deep", "bytes", "oversized"],
 )
 def test_a_page_that_sends_what_is_no_request_is_let_go(served, board, page, message) -> None:
+    """Row 57: garbage from a page that is trusted."""
     from websockets.exceptions import ConnectionClosed
 
     link, other = page(served.doors.token), page()
@@ -168,6 +173,7 @@ def test_a_page_that_sends_what_is_no_request_is_let_go(served, board, page, mes
 
 
 def test_a_page_that_sends_too_much_is_let_go(served, page) -> None:
+    """Row 57: a flood."""
     from websockets.exceptions import ConnectionClosed
 
     link = page(served.doors.token)
@@ -182,6 +188,7 @@ def test_a_page_that_sends_too_much_is_let_go(served, page) -> None:
 
 
 def test_a_thousand_connections_are_cut_to_a_few_and_then_it_goes_on(served, page) -> None:
+    """Row 57: a thousand connections."""
     first = page()
     hear(first, "frame")
     links = []
@@ -221,6 +228,7 @@ def test_no_more_pages_than_there_may_be_are_shown_frames(served, page) -> None:
 
 
 def test_a_page_that_does_not_read_costs_no_memory_and_no_time(served, page) -> None:
+    """Row 57: a slow reader."""
     frozen, other = page(), page()
     hear(frozen, "hello")
     (one,) = [

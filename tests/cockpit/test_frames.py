@@ -139,6 +139,7 @@ def test_meshes_are_thinned_by_less_than_a_pixel() -> None:
 def test_the_pointer_pulls_like_a_spring_no_harder_than_a_hand_and_lets_go_when_it_is_lost() -> (
     None
 ):
+    """Row 59: the pointer of a page that is not heard of any more."""
     now = [0.0]
     pointer, X, V = Pointer(lambda: now[0]), np.eye(4), np.zeros(6)
     pointer.drag(np.array([0.05, 0.0, 0.0]))

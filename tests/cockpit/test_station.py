@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 from tests.cockpit.conftest import hear, tell
 
 
-@pytest.fixture
-def link(cockpit) -> Iterator[Any]:
+@contextmanager
+def opened(cockpit) -> Iterator[Any]:
+    """A trusted page."""
     from websockets.sync.client import connect
 
     origin: Any = f"http://127.0.0.1:{cockpit.port}"
@@ -28,6 +30,12 @@ def link(cockpit) -> Iterator[Any]:
         yield made
 
 
+@pytest.fixture
+def link(cockpit) -> Iterator[Any]:
+    with opened(cockpit) as made:
+        yield made
+
+
 def place(link: Any) -> np.ndarray:
     return np.reshape(hear(link, "frame")["P"], (3, 4))[:, 3]
 
@@ -36,12 +44,19 @@ def place(link: Any) -> np.ndarray:
 def test_a_newcomer_pulls_stops_and_resets_a_simulated_arm_and_puts_a_wall_there(
     cockpit, link
 ) -> None:
+    """Row 59: and a page that is lost while it pulls lets the tool go."""
     start = place(link)
     goal = start + np.array([0.0, 0.06, 0.0])
     while (place(link) - start)[1] < 0.03:  # the way of the pointer
         tell(link, do="drag", point=goal.tolist())
     assert np.abs((place(link) - start)[[0, 2]]).max() < 0.01
     tell(link, do="release")
+
+    with opened(cockpit) as lost:
+        while not any(hear(link, "frame")["hand"]):
+            tell(lost, do="drag", point=(goal + 0.05).tolist())
+    while any(hear(link, "frame")["hand"]):
+        pass
 
     tell(link, do="reset", confirmed=True)
     assert "not stopped" in hear(link, "refused", do="reset")["why"]

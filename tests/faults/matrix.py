@@ -3,8 +3,8 @@
 Reactions: limit and go on, warn, hold (brake, go on by itself after 50 good cycles from zero
 speed), stop (brake and latch until reset), refuse. The other rows are tested with what they
 concern: files and gains in `tests/config`, walls and singularities in `tests/controller` and
-`tests/kernel`, processes in `tests/robots`, `tests/ros2` and `tests/cli`,
-hostile pages in `tests/cockpit`.
+`tests/kernel`, processes in `tests/robots`, `tests/ros2` and `tests/cli`. Rows 57 to 62 are held by
+`tests/cockpit`.
 """
 
 from __future__ import annotations
@@ -45,4 +45,9 @@ ROWS = {
     49: "packets without sense: dropped and counted, three in a second are a stop",
     50: "a process that is killed: the robot stops by itself, the next start needs a person",
     53: "two controllers: the second is refused, a takeover stops the first",
+    57: "a hostile page: capped in size, rate and number, dropped; the loop does not notice",
+    58: "a change without the token, or from another site: refused, logged, nothing changes",
+    59: "a page lost while it pulls the tool: the tool is let go",
+    60: "a slider dragged absurdly: merged to ten changes a second, ramped as row 29",
+    62: "tricks in names and paths: refused, nothing is written outside its folder",
 }

@@ -305,7 +305,8 @@ def test_a_fault_has_words_a_reaction_and_a_way_out(fault: faults.Fault) -> None
 def test_every_row_of_the_matrix_has_its_test() -> None:
     """A test names its rows at the beginning of its docstring."""
     named: set[int] = set()
-    for file in Path(__file__).parent.glob("test_*.py"):
+    here = Path(__file__).parent
+    for file in (*here.glob("test_*.py"), *here.parent.glob("cockpit/test_*.py")):
         for node in ast.parse(file.read_text()).body:
             if isinstance(node, ast.FunctionDef):
                 head = re.match(r"Rows? ([\d and,]+)", ast.get_docstring(node) or "")

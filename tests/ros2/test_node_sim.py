@@ -26,7 +26,9 @@ from std_msgs.msg import Float64MultiArray
 from tests.ros2 import oracle
 from tests.ros2.graph import PATIENCE, STOPPED, Graph
 from tests.ros2.stage import COMMANDS
+from ur_admittance.teaching import Path
 from ur_admittance.telemetry import recording
+from ur_admittance.validate import quaternion_of
 
 pytestmark = pytest.mark.slow
 
@@ -171,6 +173,25 @@ def test_init_brings_the_arm_home_and_run_holds_it_there(graph: Graph):
     start(graph, config=config)
     graph.until(lambda: len(commands) > RATE)
     np.testing.assert_allclose(states[-1].position, goal, atol=2e-3)
+
+
+def test_a_path_is_played_over_the_graph_and_the_node_leaves_at_its_end(graph: Graph):
+    X = MODEL.fk(MODEL.home)
+    wxyz = list(quaternion_of(X))
+    places = X[:3, 3] + np.linspace(0.0, 1.0, 21)[:, None] * [0.0, 0.0, 0.01]
+    path = Path(np.linspace(0.0, 0.5, 21), np.array([[*p, *wxyz] for p in places]), MODEL.home)
+    path.save(graph.folder / "path.json")
+    arm = graph.start("sim-ros2", "--ideal", "--rate", str(RATE), "--json")
+    changes = {"tracking.velocity_gain": 5.0, "admittance.stiffness": [300.0] * 3 + [20.0] * 3}
+    config = written(graph, CONFIG.replace(changes))
+    words = ("play", "path.json", "--robot", "ros2", "--config", config, "--priority", "0")
+    node = graph.start(*words, "--keep-trying", "--record", "played.mcap", "--json")
+    output, errors = node.communicate(timeout=3 * PATIENCE)
+    assert node.returncode == 0, errors
+    assert json.loads(output)["outcome"] == "reached"
+    tool = recording.read(graph.folder / "played.mcap").records["X_WP"][:, :3, 3]
+    np.testing.assert_allclose(tool[-1], places[-1], atol=1e-3)
+    assert ended(arm)["refused"] == 0
 
 
 def test_a_node_that_slept_does_not_go_on_by_itself(graph: Graph):

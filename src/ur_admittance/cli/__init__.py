@@ -66,7 +66,7 @@ for verb in (init, cockpit, watch, get):
     app.command()(verb)
 app.command("set", context_settings={"ignore_unknown_options": True})(set_parameter)
 app.command("map")(stable_surfaces)
-app.command(context_settings=_ANY)(play)
+app.command(cls=RunCommand, context_settings=_ANY)(play)
 for verb in (
     doctor,
     calibrate,

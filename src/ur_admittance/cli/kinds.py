@@ -53,7 +53,7 @@ def command(kind: str) -> TyperCommand:
 
 
 class RunCommand(TyperCommand):
-    """`run`, whose help also shows what only one kind of robot can be asked for."""
+    """`run` and `play`, whose help also shows what only one kind of robot can be asked for."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         super().format_options(ctx, formatter)

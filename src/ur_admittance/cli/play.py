@@ -11,8 +11,8 @@ import typer
 
 from ur_admittance.cli.attend import Wanted, check_recording, tell_end, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, explained, read_config
-from ur_admittance.cli.kinds import TITLES, asked_of, kind_of
-from ur_admittance.errors import ConfigError
+from ur_admittance.cli.kinds import asked_of, kind_of
+from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, teller
 
 if TYPE_CHECKING:
     from ur_admittance.controller import Controller
@@ -26,8 +26,8 @@ def play(
     robot: Annotated[
         str,
         typer.Option(
-            help="sim, sim:ur3e to sim:ur30, or rtde://HOST; with the options that `run` has for "
-            "it.",
+            help="sim, sim:ur3e to sim:ur30, rtde://HOST, or ros2; with the options that `run` has "
+            "for it.",
             metavar="URL",
         ),
     ] = "sim",
@@ -41,6 +41,11 @@ def play(
     record: Annotated[
         Path | None, typer.Option(help="Record every tick to this MCAP file.", metavar="FILE")
     ] = None,
+    priority: Priority = 50,
+    cpu: Cpu = None,
+    awake: Awake = True,
+    spin: Spin = False,
+    strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
     """Lead an arm along a path that was taught, while it gives way to force.
@@ -54,8 +59,6 @@ def play(
     from ur_admittance.teaching import Path as Taught
 
     kind = kind_of(robot)
-    if kind == "ros2":
-        raise ConfigError(f"--robot: play knows sim and rtde://HOST, not {TITLES[kind]}")
     path = Taught.load(file)
     path = path.there_and_back() if back else path
     settings = read_config(config)
@@ -81,9 +84,10 @@ def play(
     allowed = ["--allow-travel"] if kind == "sim" else []
     asked = asked_of(robot, [*context.args, *allowed])
     view = "" if as_json else "line"
-    wanted = Wanted(robot, settings, None, record, RealTime(), view, _tell, lead)
+    wishes = RealTime(priority, cpu, awake=awake, spin=spin)
+    wanted = Wanted(robot, settings, None, record, wishes, view, teller(strict), lead)
     summary, recorded = asked.drive(wanted)
-    outcome = made[0].outcome or "it was ended before"
+    outcome = (made[-1].outcome if made else "") or "it was ended before"
     if as_json:
         typer.echo(json.dumps(summary.as_dict() | {"outcome": outcome}, indent=2))
     else:
@@ -93,7 +97,3 @@ def play(
         tell_stop(summary, recorded, simulated=kind == "sim")
     if summary.faulted or outcome != "reached":
         raise typer.Exit(FAILED)
-
-
-def _tell(line: str) -> None:
-    typer.echo(f"warning: {line}", err=True)

@@ -12,7 +12,8 @@ import typer
 from ur_admittance.cli.attend import Wanted, check_recording, tell_end, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, RobotUrl, explained, read_config
 from ur_admittance.cli.kinds import asked_of
-from ur_admittance.errors import ConfigError, RobotError
+from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, teller
+from ur_admittance.errors import ConfigError
 
 
 @explained()
@@ -31,20 +32,11 @@ def run(
     seconds: Annotated[
         float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
     ] = None,
-    priority: Annotated[
-        int, typer.Option(min=0, max=99, help="Real-time priority, 1 to 99; 0 asks for none.")
-    ] = 50,
-    cpu: Annotated[int | None, typer.Option(min=0, help="Core to stay on; else any.")] = None,
-    awake: Annotated[
-        bool, typer.Option(help="Keep the machine's cores from falling asleep: less late, warmer.")
-    ] = True,
-    spin: Annotated[
-        bool,
-        typer.Option("--spin", help="Wait actively for the last 300 us of a cycle: less late."),
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Do not move unless real time is granted.")
-    ] = False,
+    priority: Priority = 50,
+    cpu: Cpu = None,
+    awake: Awake = True,
+    spin: Spin = False,
+    strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
     """Control a robot: it gives way to force from now on.
@@ -64,7 +56,7 @@ def run(
         check_recording(record, force=force)
     kind = asked_of(robot, context.args)
     wishes = RealTime(priority, cpu, awake=awake, spin=spin)
-    view, tell = "" if as_json else "line", _refuse if strict else _tell
+    view, tell = "" if as_json else "line", teller(strict)
     summary, recorded = kind.drive(Wanted(robot, settings, seconds, record, wishes, view, tell))
     if as_json:
         file = recorded and dataclasses.asdict(recorded) | {"path": str(recorded.path)}
@@ -76,11 +68,3 @@ def run(
         raise typer.Exit(FAILED)
     if recorded is not None and (recorded.lost or recorded.problem):
         raise typer.Exit(FAILED)
-
-
-def _tell(line: str) -> None:
-    typer.echo(f"warning: {line}", err=True)
-
-
-def _refuse(line: str) -> None:
-    raise RobotError(f"--strict: {line}; nothing has moved")

@@ -69,6 +69,7 @@ class Ros2Run:
                 typer.echo(f"{node.get_fully_qualified_name()} is on the graph; Ctrl-C ends it")
             try:
                 with claimed(node.address):
+                    node.arming.play = wanted.play
                     node.come_up(state, asked, patience)
                     if state == "active" and not asked and (travel := node.arming.travel()):
                         permit(travel, allowed=self.allowed.travel, asked=asked)

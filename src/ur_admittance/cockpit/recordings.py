@@ -56,7 +56,7 @@ class Recordings:
             raise RobotError(f"record: {self.name!r} is being recorded; end it first")
         file = self._folder.new(message.get("name"))
         model = drawing.model_of(reader.params())
-        self._recorder = recorder = Recorder(reader.robot, file, model)
+        self._recorder = recorder = Recorder(reader.robot, file, model, reader.index)
         self._now = {"name": file.stem, "since": time.time()}
         self._marks = []
         self._beginning = self._start(self._begin(recorder, page))

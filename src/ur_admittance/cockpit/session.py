@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -217,14 +218,15 @@ class Session:
         self.paths.begin(self.reader, message)
 
     def _play(self, page: Any, message: Mapping[str, Any]) -> None:
+        told, path = self.paths.wanted(message)
         if self._station is None:
+            file = shlex.quote(told["play"]["file"])
             raise RobotError(
-                "play: this arm is controlled by a process of its own; end that run, then "
-                "'ur-admittance play FILE --robot ...' plays the path"
+                "play: a page sets no arm in motion that another process controls; end that run, "
+                f"then: ur-admittance play {file} --robot ..."
             )
         if self._life["state"] != "running":
             raise RobotError("play: the arm is stopped; reset it first")
-        told, path = self.paths.wanted(message)
         changes: dict[str, Any] = {}
         if preset := message.get("preset"):
             changes, _ = self._tuning.of_preset(preset)

@@ -32,6 +32,8 @@ class Arming:
         guard: beside a run in velocity mode; else None.
         approach: leads the arm to an equilibrium that was far away at the start; else None.
         travel_once: whether the next activation may travel, as somebody was asked.
+        play: makes what leads the arm along a path, called after every command, for a controller;
+            the equilibrium of the configuration is then the path's start. None: nothing is played.
         driver: what the driver says of the robot.
     """
 
@@ -46,6 +48,8 @@ class Arming:
         self.guard: Guard | None = None
         self.approach: Approach | None = None
         self.travel_once = False
+        self.play: Callable[[Controller], Callable[[], None]] | None = None
+        self._along: Callable[[], None] | None = None  # the path that is played
         self.driver = DriverStatus(io, node.real)
         self._node, self._io, self._transforms, self._allowed = node, io, transforms, allowed
         self._identity = Identity(description)
@@ -102,10 +106,13 @@ class Arming:
         robot, _ = node.configured("activate")
         self._spare_the_simulated(robot)
         config, travel = self._settled(), self.travel()
-        controller = Controller(robot.model, without_equilibrium(config) if travel else config)
+        led = travel is not None or self.play is not None
+        controller = Controller(robot.model, without_equilibrium(config) if led else config)
         self.approach, self.travel_once = None, False
-        if travel:
+        self._along = self.play(controller) if self.play is not None else None
+        if travel and self._along is None:
             self.approach = Approach(controller, travel)
+        if travel:
             node.get_logger().warning(travel.words)
         if rate := robot.slow_states:
             node.get_logger().warning(
@@ -128,17 +135,26 @@ class Arming:
             self._node.board.tighten_only = False
 
     def step(self) -> None:
-        """After a command: one step of the approach, if there is one."""
+        """After a command: one step of the approach or along the path, if there is one."""
+        if self._along is not None:
+            self._along()
         if self.approach is not None:
             self.approach()
             self.approach = None if self.approach.over else self.approach
+
+    def hand_over(self) -> None:
+        """A planner knows where to go: nothing else leads the arm. A run that played is over."""
+        self.approach = None
+        if self._along is not None and self._node.controller is not None:
+            self._along = None
+            self._node.controller.deactivate()
 
     def set_equilibrium(self) -> np.ndarray:
         """Make the present pose the equilibrium, now and from then on; its position (3,), m."""
         robot, controller = self._node.configured("set_equilibrium")
         self._equilibrium = robot.model.fk(robot.look(0.0).q)
         if self._node.looping:
-            self.approach = None
+            self.hand_over()
             controller.set_desired(self._equilibrium)
         return self._equilibrium[:3, 3]
 

@@ -58,7 +58,7 @@ class Driving:
                     end = min(end, time.monotonic() + seconds)
                 left = end - time.monotonic()
                 driven = self._drive(None if end == math.inf else left)
-                asked += [0] * driven.asked
+                asked += [0] * (driven.asked or node.arming.play is not None)
                 summary.follow(driven)
             elif state == "active" and not node.stopped and time.monotonic() > next_try:
                 next_try = time.monotonic() + _RETRY

@@ -49,11 +49,11 @@ class Upkeep:
         self._count(robot)
         driven = controller if node.looping else None
         if self._desired.hand_to(driven):
-            node.arming.approach = None  # a planner knows where to go
+            node.arming.hand_over()
             self.planned.end("a desired pose or twist came")
         self._streams.hand_to(driven)
         if self.planned.hand_to(driven):
-            node.arming.approach = None
+            node.arming.hand_over()
         self._transforms.look()
         self._ticks += 1
         if robot.strange and node.looping and controller.mode != "stopped":

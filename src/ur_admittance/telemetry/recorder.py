@@ -54,7 +54,7 @@ class Recorded:
 
 
 class Recorder:
-    """Records a robot's blackboard from its first tick on.
+    """Records a robot's blackboard, from its first tick on unless told otherwise.
 
     with Blackboard.create("sim", 500.0, config, controller.params) as board:
         with Recorder("sim", "push.mcap", robot.model) as recorder:
@@ -62,18 +62,20 @@ class Recorder:
             recorder.close({"ticks": summary.ticks})
     """
 
-    def __init__(self, robot: str, path: str | Path, model: RobotModel) -> None:
+    def __init__(self, robot: str, path: str | Path, model: RobotModel, first: int = 0) -> None:
         """
         Args:
             robot: name of the blackboard.
             path: of the file, which must not exist.
             model: of the arm, for whoever reads the file.
+            first: how many ticks of a run that goes on already are passed over: its
+                `Reader.index` records it from now on.
 
         Raises:
             RobotError: the file exists or cannot be made, or the MCAP library is not installed.
         """
         library()
-        self.robot, self.path, self.model = robot, Path(path), model
+        self.robot, self.path, self.model, self._first = robot, Path(path), model, first
         folder = self.path.absolute().parent
         if os.path.lexists(self.path):
             raise RobotError(f"recording: {path} exists already; remove it or give another name")
@@ -88,9 +90,9 @@ class Recorder:
     def __enter__(self) -> Self:
         """Start the writer; returns when it is attached to the blackboard."""
         self._reader = Blackboard.attach(self.robot)
-        module = "ur_admittance.telemetry.recorder"
+        module, path = "ur_admittance.telemetry.recorder", str(self.path.absolute())
         self._process = process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module, self.robot, str(self.path.absolute())],
+            [sys.executable, "-P", "-m", module, self.robot, path, str(self._first)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -131,7 +133,7 @@ class Recorder:
             self._hang_up()
             written, lost, problem = answer["written"], answer["lost"], answer["problem"]
             if problem:
-                lost = reader.index - written
+                lost = self._count(reader) - written
             elif late:
                 problem = "the summary came after the end of the recording and is not in it"
             return Recorded(self.path, written, lost, problem)
@@ -142,8 +144,12 @@ class Recorder:
             problem = f"the file is still being written after {_FINISH:g} s; not waited for"
         with suppress(RobotError):
             written = len(read(self.path).records)
-            return Recorded(self.path, written, reader.index - written, problem)
-        return Recorded(self.path, 0, reader.index, problem)
+            return Recorded(self.path, written, self._count(reader) - written, problem)
+        return Recorded(self.path, 0, self._count(reader), problem)
+
+    def _count(self, reader: Reader) -> int:
+        """How many ticks there were to record."""
+        return reader.index - self._first
 
     def _tell(self, text: str) -> bool:
         """Whether the writer is there to hear it."""
@@ -204,7 +210,7 @@ class Ear:
             return {}
 
 
-def write(robot: str, path: Path) -> int:
+def write(robot: str, path: Path, first: int) -> int:
     """The process that writes, from its start to its end."""
     asked: list[int] = []
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -212,7 +218,8 @@ def write(robot: str, path: Path) -> int:
     _step_back()
     ear = Ear()
     try:
-        scribe = Scribe(reader := Blackboard.attach(robot), path, model_from_json(ear.line()))
+        reader = Blackboard.attach(robot)
+        scribe = Scribe(reader, path, model_from_json(ear.line()), first)
     except OSError as error:
         return _say({"problem": error.strerror or str(error)}, 1)
     except AdmittanceError as error:
@@ -245,4 +252,4 @@ def _say(answer: Mapping[str, Any], code: int = 0) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(write(sys.argv[1], Path(sys.argv[2])))
+    sys.exit(write(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))

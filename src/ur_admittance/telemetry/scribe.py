@@ -39,11 +39,15 @@ class Source(Protocol):
 class Scribe:
     """Takes records from a blackboard and writes them, as long as the disk lets it."""
 
-    def __init__(self, reader: Source, path: Path, model: RobotModel) -> None:
+    def __init__(self, reader: Source, path: Path, model: RobotModel, first: int = 0) -> None:
+        """
+        Args:
+            first: how many records of the blackboard are passed over.
+        """
         self._reader, self._path = reader, path
         self._texts: dict[int, str] = {}  # of generations to write, and the last
         self._forgotten: list[int] = []  # generations asked for too late
-        self._index = self.written = self.lost = 0
+        self._index, self.written, self.lost = first, 0, 0
         self.problem = ""
         self._waiting: list[np.ndarray] = []
         self._chunk = max(1, int(_CHUNK * reader.rate))

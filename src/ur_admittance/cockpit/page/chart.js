@@ -1,6 +1,7 @@
 // Curves over time on a canvas: axes with round numbers, a cross under the pointer, a part to zoom into.
 
 const LEFT = 44, RIGHT = 10, TOP = 6, BOTTOM = 20; // pixels around the curves
+const LEAST = 0.02; // room above and below a curve that stays where it is
 const GAP = 2; // s without a frame: the curve is broken there
 const FONT = '11px system-ui, "DejaVu Sans", sans-serif';
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -30,7 +31,7 @@ function bounds(times, curves, from, to) {
         high = Math.max(high, values[i]);
       }
   if (low > high) return [-1, 1];
-  const room = Math.max(0.08 * (high - low), 1e-3 * Math.max(Math.abs(low), Math.abs(high)), 1e-4);
+  const room = Math.max(0.08 * (high - low), 1e-3 * Math.max(Math.abs(low), Math.abs(high)), LEAST);
   return [low - room, high + room];
 }
 

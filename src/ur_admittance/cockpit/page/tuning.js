@@ -183,6 +183,7 @@ export class Tuning {
         input.onchange = () => put(input.value);
       } else {
         input.value = one !== null && typeof one === "object" ? "…" : short(one);
+        input.classList.toggle("words", typeof one === "string");
         input.onchange = () => put(input.value === "none" ? null : field.kind === "text" ? input.value : Number(input.value));
       }
       input.disabled = !field.live || ["pose", "text", "file"].includes(field.kind);

@@ -1,0 +1,35 @@
+"""What `run` and `play` can ask of the machine, so that the loop is on time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from ur_admittance.errors import RobotError
+
+Priority = Annotated[
+    int, typer.Option(min=0, max=99, help="Real-time priority, 1 to 99; 0 asks for none.")
+]
+Cpu = Annotated[int | None, typer.Option(min=0, help="Core to stay on; else any.")]
+Awake = Annotated[
+    bool, typer.Option(help="Keep the machine's cores from falling asleep: less late, warmer.")
+]
+Spin = Annotated[
+    bool, typer.Option("--spin", help="Wait actively for the last 300 us of a cycle: less late.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Do not move unless real time is granted.")]
+
+
+def teller(strict: bool) -> Callable[[str], None]:
+    """What takes one line for each wish that was not granted: tells it, or, if strict, refuses."""
+    return _refuse if strict else _tell
+
+
+def _tell(line: str) -> None:
+    typer.echo(f"warning: {line}", err=True)
+
+
+def _refuse(line: str) -> None:
+    raise RobotError(f"--strict: {line}; nothing has moved")
