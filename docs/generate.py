@@ -228,6 +228,7 @@ def ros2_page() -> str:
         ]
         parts += [heading, table(heads, rows)]
     rows = [(f"`{name}`", text) for name, text in topics.SERVICES.items()]
+    actions = topics.ACTIONS.items()
     parts += [
         "## Life cycle\n",
         LIFE_CYCLE,
@@ -237,6 +238,8 @@ def ros2_page() -> str:
         "(`~/change_state`, `~/get_state`, ...) and of every node with parameters "
         "(`~/set_parameters`, `~/describe_parameters`, ...) come on top.\n",
         table(("service", "what"), rows),
+        "## Actions\n",
+        table(("action", "type", "what"), [(f"`{name}`", *row) for name, row in actions]),
         "## Parameters\n",
         "Their names are those of the configuration; [parameters](parameters.md) has the default, "
         "unit, range and meaning of each, and the node declares them with the same text, unit "

@@ -196,7 +196,7 @@ def _run(row, scene, ticks, peak, case, P, S, inputs, outputs):
             p.workspace_max[n] = p_WP[n] + np.random.random() * room
     s.mode, s.seeding = ACTIVE, 1
     s.q[:] = q
-    i.stop, i.goal_count, i.stream_count, i.streams = 0, 0, 0, 0
+    i.stop, i.goal_count, i.stream_count, i.target_count, i.streams = 0, 0, 0, 0, 0
     push, strength = np.zeros(6), math.exp(np.random.uniform(0.0, math.log(3000.0)))
     A = np.zeros(6)
     latched = free = False
@@ -363,6 +363,7 @@ def _random_inputs(s, i, q, push, strength, p_WP):
     if np.random.random() < 0.02:  # a policy streams, within its bounds
         i.stream_count += 1
         i.streams = np.random.randint(32)
+        i.target_count += i.streams & 1
         if i.streams > 3:
             i.streams |= 28  # gains come together
         wxyz = np.random.normal(0.0, 1.0, 4)

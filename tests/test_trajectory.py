@@ -8,7 +8,7 @@ from scipy.interpolate import BPoly, CubicHermiteSpline
 
 from ur_admittance import RobotModel
 from ur_admittance.errors import RobotError
-from ur_admittance.trajectory import FREE, HELD, PATIENCE, Follower, JointPath
+from ur_admittance.trajectory import FREE, HELD, PATIENCE, Follower, JointPath, Tolerances
 
 MODEL = RobotModel.ur("ur5e")
 TIMES = [0.0, 0.7, 1.1, 2.5]
@@ -142,3 +142,43 @@ def test_the_robots_own_slider_slows_it_and_is_no_hindrance():
     for _ in range(300):
         follower.follow(0.02, follower.desired[0], scaling=0.0)
     assert not follower.outcome and follower.t < 0.2
+
+
+def test_a_plan_that_is_told_to_brake_comes_to_rest_on_its_way():
+    follower = Follower(MODEL, plan())
+    for _ in range(200):
+        follower.follow(DT, follower.desired[0])
+    follower.brake("enough")
+    rates = []
+    while not follower.outcome:
+        follower.follow(DT, follower.desired[0])
+        rates.append(np.abs(follower.joints[1]).max())
+    assert follower.outcome == "enough" and follower.pace == 0.0
+    assert len(rates) * DT <= 0.26 and 0.4 < follower.t < 0.7
+    assert max(-np.diff(rates)) < 0.3 * 4.5 * DT  # rad/s: at 4 / s off the pace, no jump
+
+
+def test_a_joint_that_is_off_its_tolerance_ends_the_plan_with_its_name():
+    follower = Follower(MODEL, plan(), Tolerances(path=np.full(6, 0.05)))
+    for _ in range(1000):
+        X, q = follower.desired[0], follower.joints[0]
+        follower.follow(DT, X, q=q + (0.06 * np.eye(6)[2] if follower.t > 0.5 else 0.0))
+        if follower.outcome:
+            break
+    assert follower.outcome.startswith("elbow_joint was 0.060 rad off the plan, at most 0.05")
+    assert 0.5 < follower.t < 0.8
+
+
+@pytest.mark.parametrize(("off", "there"), [(0.02, True), (0.04, False)])
+def test_the_goal_may_be_told_by_joint_and_the_patience_too(off: float, there: bool):
+    follower = Follower(MODEL, plan(), Tolerances(goal=np.full(6, 0.03), patience=0.5))
+    q = MODEL.home + (0.1 + off) * np.eye(6)[0]
+    while not follower.outcome:
+        follower.follow(DT, MODEL.fk(q) if follower.t >= 2.0 else follower.desired[0], q=q)
+    assert (follower.outcome == "reached") == there
+    assert there or "the goal was not reached: after 0.5 s" in follower.outcome
+
+
+def test_a_plan_of_years_is_looked_at_in_no_time():
+    turns = np.array([[0.0], [0.2]]) * np.eye(6)[0]
+    assert JointPath([0.0, 1e9], MODEL.home + turns).problem(MODEL, MODEL.home) == ""

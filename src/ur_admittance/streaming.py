@@ -22,7 +22,16 @@ from ur_admittance.kernel.stream import (
 from ur_admittance.validate import as_numbers
 
 WISHES = ("qd", "stop", "goal_count", "goal_p", "goal_wxyz", "goal_V")
-WISHES += ("stream_count", "streams", "target", "axes", "mass", "damping", "stiffness")
+WISHES += (
+    "stream_count",
+    "target_count",
+    "streams",
+    "target",
+    "axes",
+    "mass",
+    "damping",
+    "stiffness",
+)
 """Of the inputs of a tick, what must be written again to repeat it."""
 _FLOAT64 = np.dtype(np.float64)
 _SIX, _THREE = np.zeros(6), np.zeros(3)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,8 @@ PATIENCE = 5.0  # s that the arm may be held, or away from the goal, before it i
 _RAMP = 4.0  # 1/s, how fast the pace changes, at most
 _MOVING = 1e-3  # rad/s, that are no rest
 _START = 0.1  # rad, by which a plan may begin elsewhere than the arm is
+_LOOKS = 10_000  # at most so many instants of a plan are looked at
+_ANY = np.full(6, math.inf)
 
 
 class JointPath:
@@ -77,18 +80,11 @@ class JointPath:
             raise RobotError("trajectory: it must end at rest; its last point has velocities")
         self.seconds, self.end = float(self._times[-1]), points[-1].copy()
         self._start = points[0].copy()
-        self._pieces = [
-            _piece(
-                self._times[k + 1] - self._times[k],
-                points[k : k + 2],
-                *(None if p is None else p[k : k + 2] for p in (rates, turns)),
-            )
-            for k in range(len(points) - 1)
-        ]
+        self._pieces = _pieces(np.diff(self._times)[:, None], points, rates, turns)
 
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Angles, rad, and rates, rad/s, (6,) each, at a time, s; at rest before and after."""
-        if t >= self.seconds or not self._pieces:
+        if t >= self.seconds or not len(self._pieces):
             return self.end, np.zeros(6)
         if t < self._times[0]:
             return self._start, np.zeros(6)
@@ -96,6 +92,16 @@ class JointPath:
         powers = (t - self._times[k]) ** np.arange(6)
         piece = self._pieces[k]
         return powers @ piece, (np.arange(1, 6) * powers[:5]) @ piece[1:]
+
+    def _all(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`at` for many times (n,) on the way, at once: (n, 6) each. It is asked for between two
+        ticks.
+        """
+        k = np.clip(np.searchsorted(self._times, times, side="right"), 1, len(self._pieces)) - 1
+        powers = (times - self._times[k])[:, None] ** np.arange(6)
+        pieces = self._pieces[k]
+        angles = np.einsum("np,npj->nj", powers, pieces)
+        return angles, np.einsum("np,npj->nj", np.arange(1, 6) * powers[:, :5], pieces[:, 1:])
 
     def problem(self, model: RobotModel, q: np.ndarray) -> str:
         """Why an arm at `q` (6,) rad must not follow it, in words; or ""."""
@@ -107,20 +113,22 @@ class JointPath:
                 f"it begins {apart[worst]:.3f} rad from where {model.joint_names[worst]} is, at "
                 f"most {_START:g} rad is allowed; plan it from here"
             )
-        times = np.linspace(0.0, self.seconds, max(2, math.ceil(100.0 * self.seconds)))
-        for t in times:
-            angles, rates = self.at(float(t))
-            for found, low, high, what in (
-                (angles, model.q_min, model.q_max, "rad"),
-                (rates, -model.qd_max, model.qd_max, "rad/s"),
-            ):
-                beyond = np.argwhere((found < low - 1e-6) | (found > high + 1e-6))
-                if len(beyond):
-                    j = int(beyond[0, 0])
-                    return (
-                        f"after {t:.2f} s {model.joint_names[j]} is at {found[j]:.3f} {what}, "
-                        f"allowed is {low[j]:.3f} to {high[j]:.3f}"
-                    )
+        times, angles, rates = np.zeros(1), self.end[None], np.zeros((1, 6))
+        if len(self._pieces):
+            count = min(_LOOKS, max(2, math.ceil(100.0 * self.seconds)))
+            times = np.linspace(self._times[0], self.seconds, count)
+            angles, rates = self._all(times)
+        for found, low, high, what in (
+            (angles, model.q_min, model.q_max, "rad"),
+            (rates, -model.qd_max, model.qd_max, "rad/s"),
+        ):
+            beyond = np.argwhere((found < low - 1e-6) | (found > high + 1e-6))
+            if len(beyond):
+                k, j = map(int, beyond[0])
+                return (
+                    f"after {times[k]:.2f} s {model.joint_names[j]} is at {found[k, j]:.3f} "
+                    f"{what}, allowed is {low[j]:.3f} to {high[j]:.3f}"
+                )
         return ""
 
 
@@ -133,22 +141,26 @@ class PlanTime:
         outcome: "" while it goes on; "reached"; else why it ended before, in words.
     """
 
-    def __init__(self, seconds: float, pace: float = 1.0) -> None:
+    def __init__(self, seconds: float, pace: float = 1.0, patience: float = PATIENCE) -> None:
         """
         Args:
             seconds: how long the plan takes.
             pace: to begin with.
+            patience: s that the arm may be held, or away from the goal.
         """
         self.pace, self.t, self.outcome = pace, 0.0, ""
-        self._seconds, self._patience = seconds, PATIENCE
+        self._seconds, self._patience, self._left = seconds, patience, patience
 
-    def step(self, dt: float, off: np.ndarray, scaling: float = 1.0) -> None:
+    def step(
+        self, dt: float, off: np.ndarray, scaling: float = 1.0, arrived: bool | None = None
+    ) -> None:
         """Let time pass.
 
         Args:
             dt: s.
             off: (2,) how far the arm is from the plan, m and rad; see `apart`.
             scaling: 0 to 1, the pace that others allow, such as the robot.
+            arrived: whether the arm is where it would count as there; default: off by `GOAL`.
         """
         hindered = float(((off - FREE) / (HELD - FREE)).max())
         wish = scaling * min(1.0, max(0.0, 1.0 - hindered))
@@ -157,33 +169,68 @@ class PlanTime:
         there = self.t >= self._seconds
         if self.outcome:
             return
-        if there and (off <= GOAL).all():
+        if there and ((off <= GOAL).all() if arrived is None else arrived):
             self.outcome = "reached"
         elif there or (self.pace < 0.02 and scaling > 0.02):
-            self._patience -= dt
-            if self._patience <= 0.0:
+            self._left -= dt
+            if self._left <= 0.0:
                 what = "the goal was not reached" if there else "it was held back"
                 self.outcome = (
-                    f"{what}: after {PATIENCE:g} s the tool is still {1e3 * off[0]:.0f} mm and "
-                    f"{off[1]:.2f} rad from {'it' if there else 'the plan'}, at "
+                    f"{what}: after {self._patience:g} s the tool is still {1e3 * off[0]:.0f} mm "
+                    f"and {off[1]:.2f} rad from {'it' if there else 'the plan'}, at "
                     f"{min(self.t, self._seconds):.1f} s of {self._seconds:.1f}"
                 )
         else:
-            self._patience = PATIENCE
+            self._left = self._patience
+
+
+class Tolerances(NamedTuple):
+    """What whoever asks for a plan may say of how well it is to be followed."""
+
+    path: np.ndarray = _ANY  # (6,) rad that a joint may be off the plan, or it ends
+    goal: np.ndarray | None = None  # (6,) rad that count as there; None: `GOAL`, of the tool
+    patience: float = PATIENCE  # s
 
 
 class Follower(PlanTime):
     """Where a plan of the joints is, while an arm follows it."""
 
-    def __init__(self, model: RobotModel, path: JointPath) -> None:
-        super().__init__(path.seconds)
-        self._model, self.path = model, path
+    def __init__(
+        self, model: RobotModel, path: JointPath, tolerances: Tolerances | None = None
+    ) -> None:
+        self._tolerances = tolerances or Tolerances()
+        super().__init__(path.seconds, patience=self._tolerances.patience)
+        self._model, self.path, self._why = model, path, ""
         self._q, self._qd = path.at(0.0)
 
-    def follow(self, dt: float, X_WP: np.ndarray, scaling: float = 1.0) -> None:
-        """Let time pass, dt in s, for an arm whose tool is at X_WP (4, 4); see `PlanTime.step`."""
-        self.step(dt, apart(X_WP, self._model.fk(self._q)), scaling)
+    def brake(self, why: str) -> None:
+        """Slow down along the way to rest there; then the outcome is `why`."""
+        self._why = self._why or why
+
+    def follow(
+        self, dt: float, X_WP: np.ndarray, scaling: float = 1.0, q: np.ndarray | None = None
+    ) -> None:
+        """Let time pass, dt in s, for an arm whose tool is at X_WP (4, 4) and its joints at q (6,)
+        rad, for the tolerances; see `PlanTime.step`.
+        """
+        arrived, goal = None, self._tolerances.goal
+        if q is not None:
+            self._look_at(q)
+            arrived = None if goal is None else bool((np.abs(q - self.path.end) <= goal).all())
+        off = apart(X_WP, self._model.fk(self._q))
+        self.step(dt, off, 0.0 if self._why else scaling, arrived)
+        if self._why and not self.outcome and self.pace == 0.0:
+            self.outcome = self._why
         self._q, self._qd = self.path.at(self.t)
+
+    def _look_at(self, q: np.ndarray) -> None:
+        off, allowed = np.abs(q - self._q), self._tolerances.path
+        if not (off <= allowed).all():
+            j = int(np.argmax(off - allowed))
+            self.brake(
+                f"{self._model.joint_names[j]} was {off[j]:.3f} rad off the plan, at most "
+                f"{allowed[j]:g} was allowed, after {self.t:.1f} s of {self.path.seconds:.1f}"
+            )
 
     @property
     def joints(self) -> tuple[np.ndarray, np.ndarray]:
@@ -204,23 +251,27 @@ def apart(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return np.array([np.linalg.norm(X[:3, 3] - Y[:3, 3]), turned])
 
 
-def _piece(T: float, q: np.ndarray, qd: np.ndarray | None, qdd: np.ndarray | None) -> np.ndarray:
-    """Coefficients (6, 6), by power and joint, from one point to the next T s later."""
-    c, step = np.zeros((6, 6)), q[1] - q[0]
-    c[0] = q[0]
+def _pieces(
+    T: np.ndarray, q: np.ndarray, qd: np.ndarray | None, qdd: np.ndarray | None
+) -> np.ndarray:
+    """Coefficients (n - 1, 6, 6), by piece, power and joint, from each point (n, 6) to the next,
+    T (n - 1, 1) s later. All at once: a plan of MoveIt's has hundreds of points, and comes between
+    two ticks.
+    """
+    c, step = np.zeros((len(T), 6, 6)), q[1:] - q[:-1]
+    c[:, 0] = q[:-1]
     if qd is None:
-        c[1] = step / T
-    elif qdd is None:
-        c[1] = qd[0]
-        c[2] = (3.0 * step - (2.0 * qd[0] + qd[1]) * T) / T**2
-        c[3] = (-2.0 * step + (qd[0] + qd[1]) * T) / T**3
-    else:
-        c[1], c[2] = qd[0], 0.5 * qdd[0]
-        c[3] = (20 * step - (8 * qd[1] + 12 * qd[0]) * T - (3 * qdd[0] - qdd[1]) * T**2) / (
-            2 * T**3
-        )
-        c[4] = (-30 * step + (14 * qd[1] + 16 * qd[0]) * T + (3 * qdd[0] - 2 * qdd[1]) * T**2) / (
-            2 * T**4
-        )
-        c[5] = (12 * step - 6 * (qd[1] + qd[0]) * T + (qdd[1] - qdd[0]) * T**2) / (2 * T**5)
+        c[:, 1] = step / T
+        return c
+    v, w = qd[:-1], qd[1:]
+    c[:, 1] = v
+    if qdd is None:
+        c[:, 2] = (3.0 * step - (2.0 * v + w) * T) / T**2
+        c[:, 3] = (-2.0 * step + (v + w) * T) / T**3
+        return c
+    a, b = qdd[:-1], qdd[1:]
+    c[:, 2] = 0.5 * a
+    c[:, 3] = (20 * step - (8 * w + 12 * v) * T - (3 * a - b) * T**2) / (2 * T**3)
+    c[:, 4] = (-30 * step + (14 * w + 16 * v) * T + (3 * a - 2 * b) * T**2) / (2 * T**4)
+    c[:, 5] = (12 * step - 6 * (w + v) * T + (b - a) * T**2) / (2 * T**5)
     return c

@@ -154,7 +154,8 @@ def test_random_stiffness_at_100_hz_in_contact_gives_no_energy_away_beyond_its_b
     assert np.abs(np.diff(history["V_WP_cmd"][:, :3], axis=0)).max() <= 2.5 * DT * 1.001
 
 
-def test_a_force_that_is_streamed_is_held_and_eases_to_zero_when_the_stream_ends() -> None:
+@pytest.mark.parametrize("gains", [False, True])
+def test_a_force_that_is_streamed_is_held_and_eases_to_zero_when_the_stream_ends(gains) -> None:
     config = Config.from_dict({
         "admittance.enabled_axes": [False] * 6,
         "force.enabled_axes": [False, False, True, False, False, False],
@@ -165,6 +166,8 @@ def test_a_force_that_is_streamed_is_held_and_eases_to_zero_when_the_stream_ends
     for k in range(1400):
         if k < 500 and k % 10 == 0:  # 50 Hz
             controller.stream(target=[0, 0, 8.0 if k < 300 else 5.0, 0, 0, 0])
+        if gains and k % 10 == 0:  # they go on
+            controller.stream(mass=config.admittance.mass)
         X = arm().fk(q)
         pressed = max(0.0, 2e4 * (start[2, 3] - X[2, 3] - 0.001))
         rows.append(controller.update(q, np.array([0, 0, -pressed, 0, 0, 0]), DT).copy())

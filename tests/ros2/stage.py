@@ -171,12 +171,17 @@ class Stage:
         self.graph.until_said(words)
 
     @property
-    def tool(self) -> np.ndarray:
-        """Where the tool is by the newest joint state that has all joints, m (3,)."""
+    def joints(self) -> np.ndarray:
+        """The newest joint state that has all joints, rad (6,)."""
         names = MODEL.joint_names
         state = next(state for state in reversed(self.states) if set(names) <= {*state.name})
         by_name = dict(zip(state.name, state.position, strict=True))
-        return MODEL.fk([by_name[name] for name in names])[:3, 3]
+        return np.array([by_name[name] for name in names])
+
+    @property
+    def tool(self) -> np.ndarray:
+        """Where the tool is by that, m (3,)."""
+        return MODEL.fk(self.joints)[:3, 3]
 
     @property
     def speed(self) -> float:

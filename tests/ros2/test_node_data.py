@@ -158,7 +158,7 @@ def test_a_plan_is_pushed_aside_and_rejoined_and_one_that_is_held_ends_with_the_
     publisher.publish(trajectory(1.0, seconds=0))
     active.until_said("it begins 1.000 rad from where shoulder_pan_joint is")
     publisher.publish(trajectory())
-    active.until_said(f"{TOPIC}: following 1 points, 3.0 s")
+    active.until_said(f"{TOPIC}: following a plan of 3.0 s")
     active.graph.until(lambda: np.linalg.norm(active.tool - GOAL) < 0.25)
     assert off_the_arc(active) < 2e-3
     active.behave(force=[0, 0, 15, 0, 0, 0])

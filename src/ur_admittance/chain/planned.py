@@ -9,6 +9,8 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.trajectory import Follower, JointPath
 
+LEFT = "it was switched off on its way"
+
 
 class TrajectoryPlayer(Link):
     """Exports `<joint>/position` and `<joint>/velocity` of a plan, which `AdmittanceLink` follows.
@@ -31,7 +33,6 @@ class TrajectoryPlayer(Link):
         super().__init__(name)
         self._model, self._path = model, path
         self._follower: Follower | None = None
-        self._leaving = False
 
     def declare(self, joints: tuple[str, ...]) -> None:
         self.reads = positions(joints)
@@ -44,19 +45,20 @@ class TrajectoryPlayer(Link):
         q = np.array(self._q)
         if problem := self._path.problem(self._model, q):
             raise RobotError(f"{self.name}: {problem}")
-        self._follower, self._leaving = Follower(self._model, self._path), False
+        self._follower = Follower(self._model, self._path)
         self._exports[:6], self._exports[6:] = self._follower.joints
 
     def update(self, dt: float) -> None:
         if (follower := self._follower) is not None and dt > 0.0:
             X_WP = self._model.fk(np.array(self._q))
-            follower.follow(dt, X_WP, 0.0 if self._leaving else 1.0)
+            follower.follow(dt, X_WP)
             self._exports[:6], self._exports[6:] = follower.joints
 
     def deactivate(self) -> bool:
         """Slows down along its way, then ends."""
-        self._leaving = True
-        return self._follower is None or self._follower.pace == 0.0 or bool(self.outcome)
+        if self._follower is not None:
+            self._follower.brake(LEFT)
+        return self._follower is None or bool(self.outcome)
 
     @property
     def outcome(self) -> str:
@@ -64,4 +66,5 @@ class TrajectoryPlayer(Link):
         return "" if self._follower is None else self._follower.outcome
 
     def words(self) -> list[str]:
-        return [f"{self.name}: {self.outcome}"] if self.outcome not in ("", "reached") else []
+        quiet = ("", "reached", LEFT)
+        return [f"{self.name}: {self.outcome}"] if self.outcome not in quiet else []

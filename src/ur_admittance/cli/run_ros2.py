@@ -35,6 +35,7 @@ class Ros2Run:
     state: str
     keep_trying: bool
     allowed: Allowed
+    task_frame: str
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         """Be a node on the graph until Ctrl-C or SIGTERM; another one, should that be deaf."""
@@ -62,6 +63,7 @@ class Ros2Run:
                     model=self.model or None,
                     wrench=self.wrench or topics.WRIST_FT,
                     sign=-1 if self.flip_wrench else 1,
+                    task_frame=self.task_frame,
                     allowed=self.allowed,
                     real_sensor=True,
                 )
@@ -120,6 +122,13 @@ def options(
     flip_wrench: Annotated[
         bool, typer.Option("--flip-wrench", help="The sensor reports the reaction; turn it.")
     ] = False,
+    task_frame: Annotated[
+        str,
+        typer.Option(
+            help="A frame of /tf whose axes the law has, still or moving.",
+            metavar="FRAME",
+        ),
+    ] = "",
     inactive: Annotated[
         bool, typer.Option("--inactive", help="Wait to be activated, do not move before.")
     ] = False,
@@ -156,4 +165,4 @@ def options(
     """What only an arm on a ROS 2 graph can be asked for."""
     state = "unconfigured" if unconfigured else "inactive" if inactive else "active"
     allowed = Allowed(allow_travel, remote_reset, allow_loosening, not guard, allow_outside)
-    return Ros2Run(model, wrench, flip_wrench, state, keep_trying, allowed)
+    return Ros2Run(model, wrench, flip_wrench, state, keep_trying, allowed, task_frame)

@@ -133,6 +133,7 @@ INPUTS = _record(
         ("goal_V", _FLOAT, (6,)),  # and its twist in W, m/s and rad/s
         ("q_start", _FLOAT, (6,)),  # rad, measured at activation
         ("stream_count", _INT),  # counts what is streamed
+        ("target_count", _INT),  # counts the forces among it
         ("streams", _INT),  # which of these: see `stream`
         ("target", _FLOAT, (6,)),  # N, Nm: what the tool does to the world
         ("axes", _FLOAT, (4,)),  # of the law
@@ -225,9 +226,8 @@ STATE = _record(
         ("step_dt", _FLOAT),  # the dt it was made for, 0 = none
         ("wxyz_task", _FLOAT, (4,)),  # axes of the law in those of `frame`
         # what is streamed
-        ("stream_count", _INT),
-        ("streams", _INT),
-        ("stream_age", _FLOAT),  # s
+        *((name, _INT) for name in ("stream_count", "target_count", "streams")),
+        ("stream_age", _FLOAT),  # s since the last force
         ("axes_wish", _FLOAT, (4,)),
         *_sixes("target_wish", "mass_wish", "damping_wish", "stiffness_wish"),
         ("tank", _FLOAT),  # J, that springs may still give away

@@ -55,9 +55,11 @@ def clear_stream(p, s):
 def take_stream(s, i):
     """Take over what was streamed since the last tick."""
     s.stream_age += s.dt
+    if s.target_count != i.target_count:
+        s.target_count, s.stream_age = i.target_count, 0.0
     if s.stream_count == i.stream_count:
         return
-    s.stream_count, s.stream_age, s.streams = i.stream_count, 0.0, i.streams
+    s.stream_count, s.streams = i.stream_count, i.streams
     set_quaternion(s.axes_wish, quaternion(i.axes))
     for n in range(6):
         s.target_wish[n], s.mass_wish[n] = i.target[n], i.mass[n]
@@ -171,4 +173,6 @@ def write_stream(params, inputs, given, target, axes, mass, damping, stiffness):
         set_quaternion(i.axes, shortest(exp3(linear(axes))))
     i.streams = streams
     i.stream_count += 1
+    if given & TARGET:
+        i.target_count += 1
     return 0

@@ -321,7 +321,7 @@ def write_inputs(i, o):
         o.axes[n] = i.axes[n]
     o.dt, o.wrench_age, o.joint_age = i.dt, i.wrench_age, i.joint_age
     o.stop, o.goal_count, o.mode, o.generation = i.stop, i.goal_count, i.mode, i.generation
-    o.stream_count, o.streams = i.stream_count, i.streams
+    o.stream_count, o.target_count, o.streams = i.stream_count, i.target_count, i.streams
 
 
 @jit(entry=True)

@@ -92,8 +92,8 @@ class Arming:
 
     def _obstacles(self, robot: Ros2Robot, config: Config) -> list[str]:
         self._transforms.look()
-        found = self._transforms.problem() or self.driver.problem()
-        found = found or self._identity.problem(robot, config)
+        found = self._transforms.problem() or self._node.upkeep.frames.problem()
+        found = found or self.driver.problem() or self._identity.problem(robot, config)
         if found:
             return [found]
         reasons = preflight.obstacles(robot, config)

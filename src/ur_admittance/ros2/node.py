@@ -31,7 +31,7 @@ from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.hearing import Hearing
 from ur_admittance.robots.ros2.robot import Ros2Robot
 from ur_admittance.robots.ros2.tf import Transforms
-from ur_admittance.ros2 import services
+from ur_admittance.ros2 import follow_action, services
 from ur_admittance.ros2.allowed import Allowed
 from ur_admittance.ros2.arming import Arming
 from ur_admittance.ros2.driving import Driving
@@ -77,6 +77,7 @@ class AdmittanceNode(ManagedNode):
         sign: int = 1,
         allowed: Allowed | None = None,
         real_sensor: bool = False,
+        task_frame: str = "",
     ) -> None:
         """
         Args:
@@ -87,6 +88,7 @@ class AdmittanceNode(ManagedNode):
             allowed: what those on the graph may do to it; default: the least.
             real_sensor: unless the arm turns out to be simulated, samples that never change are
                 watched for, where the parameters do not say.
+            task_frame: of the transforms, whose axes the law has; default: as configured.
         """
         super().__init__(topics.NODE)
         if self.get_parameter(SIM_TIME).value:
@@ -127,8 +129,9 @@ class AdmittanceNode(ManagedNode):
         self.monitor = Monitor(self, config)
         self.allowed = allowed or Allowed()
         self.arming = Arming(self, self._io, self._transforms, self._description, self.allowed)
-        self.upkeep = Upkeep(self, self._io, self._transforms, self.monitor)
+        self.upkeep = Upkeep(self, self._io, self._transforms, self.monitor, task_frame)
         services.offer(self)
+        self._follow = follow_action.offered(self)
 
     # --- what ROS calls ---
 

@@ -1,9 +1,11 @@
-"""`~/joint_trajectory`: a planned motion, checked, and handed to the controller tick by tick."""
+"""A planned motion, checked, and handed to the controller tick by tick: one planner with two doors,
+`~/joint_trajectory` here, and the action in `follow_action.py`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
@@ -11,11 +13,23 @@ from trajectory_msgs.msg import JointTrajectory
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.robots.ros2 import topics, wire
-from ur_admittance.trajectory import Follower, JointPath
+from ur_admittance.trajectory import Follower, JointPath, Tolerances
 
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
 _SOON = 1.0  # s, by which a stamp may lie in the past and mean now
 FOLLOWING = "following"
+
+
+class Asker(Protocol):
+    """Who asked for a plan, and wants to know how it goes."""
+
+    def goes_on(self, follower: Follower, out: np.void) -> None:
+        """After a tick with these outputs."""
+        ...
+
+    def ended(self, follower: Follower, why: str) -> None:
+        """With 'reached', or why not."""
+        ...
 
 
 class Planned:
@@ -36,31 +50,82 @@ class Planned:
         self._name = node.real(topics.REFERENCE_TRAJECTORY)
         self._inbox = wire.Inbox(io, JointTrajectory, self._name, wire.COMMAND)
         self._follower: Follower | None = None
+        self._asker: Asker | None = None
+        self._door = self._name
         self.outcome = ""
 
     def hand_to(self, controller: Controller | None) -> bool:
         """Take a plan that has arrived, or go on with the one there is; once a tick. Without a
         controller it is refused, or ends.
 
-        Returns whether a plan was taken over.
+        Returns whether a plan was taken over from the topic.
         """
         message, taken = self._inbox.newest(), False
         if controller is None or controller.mode not in ("active", "holding"):
             self.end("the arm does not give way any more")
         if message is not None:
             try:
-                taken = self._begin(message, controller)
+                taken = self._take(message, controller)
             except AdmittanceError as error:
                 self._warn(f"{self._name}: refused: {error}")
         if controller is not None and self._follower is not None:
             self._go_on(self._follower, controller)
         return taken
 
+    def checked(self, message: Any, controller: Controller | None) -> JointPath:
+        """The path of a trajectory_msgs/JointTrajectory, for an arm that can follow it now.
+
+        Raises:
+            RobotError: it cannot; the message says why.
+        """
+        controller = _giving_way(controller)
+        self._check_stamp(message.header.stamp)
+        model, q = controller.model, np.array(controller.outputs["q"][0])
+        path = path_of(message, model.joint_names, q)
+        if problem := path.problem(model, q):
+            raise RobotError(problem)
+        return path
+
+    def begin(
+        self,
+        path: JointPath,
+        controller: Controller,
+        door: str,
+        asker: Asker | None = None,
+        tolerances: Tolerances | None = None,
+    ) -> None:
+        """Follow a path from the next tick on, in the place of the one before.
+
+        Args:
+            path: as `checked`.
+            door: name of where it came from.
+        """
+        self.end("another trajectory takes its place")
+        self._follower = Follower(controller.model, path, tolerances)
+        self._asker, self._door, self.outcome = asker, door, FOLLOWING
+        free = [
+            axis for axis, k in zip(_AXES, controller.state["stiffness"][0], strict=True) if not k
+        ]
+        aside = f"; pushed aside along {', '.join(free)} it will not come back" if free else ""
+        self._node.get_logger().info(f"{door}: following a plan of {path.seconds:.1f} s{aside}")
+
+    def brake(self, why: str) -> None:
+        """The plan, if there is one, slows down along its way, and then ends."""
+        if self._follower is not None:
+            self._follower.brake(why)
+
     def end(self, why: str) -> None:
         """The plan, if there is one, is followed no further."""
-        if self._follower is not None:
-            self._follower, self.outcome = None, why
-            self._node.get_logger().warning(f"{self._name}: ended: {why}")
+        if (follower := self._follower) is None:
+            return
+        asker, self._follower, self._asker, self.outcome = self._asker, None, None, why
+        log = self._node.get_logger()
+        if why == "reached":
+            log.info(f"{self._door}: reached")
+        else:
+            log.warning(f"{self._door}: ended: {why}")
+        if asker is not None:
+            asker.ended(follower, why)
 
     @property
     def words(self) -> str:
@@ -70,43 +135,26 @@ class Planned:
         done = 100.0 * follower.t / max(follower.path.seconds, 1e-9)
         return f"{FOLLOWING}, {min(done, 100.0):.0f} % done, pace {100 * follower.pace:.0f} %"
 
-    def _begin(self, message: Any, controller: Controller | None) -> bool:
-        if controller is None or controller.mode != "active":
-            raise RobotError("the arm does not give way now; activate the node first")
+    def _take(self, message: Any, controller: Controller | None) -> bool:
+        controller = _giving_way(controller)
         if not message.points:
-            self.end("an empty trajectory came: it stays where it is")
-            return True
-        self._check_stamp(message.header.stamp)
-        model, q = controller.model, np.array(controller.outputs["q"][0])
-        path = path_of(message, model.joint_names, q)
-        if problem := path.problem(model, q):
-            raise RobotError(problem)
-        self.end("another trajectory takes its place")
-        self._follower = Follower(model, path)
-        self.outcome = FOLLOWING
-        free = [
-            axis for axis, k in zip(_AXES, controller.state["stiffness"][0], strict=True) if not k
-        ]
-        aside = f"; pushed aside along {', '.join(free)} it will not come back" if free else ""
-        self._node.get_logger().info(
-            f"{self._name}: following {len(message.points)} points, {path.seconds:.1f} s{aside}"
-        )
+            self.brake("an empty trajectory came: it stays where it is")
+        else:
+            self.begin(self.checked(message, controller), controller, self._name)
         return True
 
     def _go_on(self, follower: Follower, controller: Controller) -> None:
         out = controller.outputs[0]
         dt = float(out["dt"]) if controller.mode == "active" else 0.0
-        follower.follow(dt, out["X_WP"])
+        follower.follow(dt, out["X_WP"], q=out["q"])
         X_WD, V_WD = follower.desired
+        if self._asker is not None:
+            self._asker.goes_on(follower, out)
         if not follower.outcome:
             controller.set_desired(X_WD, V_WD)
             return
         controller.set_desired(X_WD)
-        if follower.outcome == "reached":
-            self._follower, self.outcome = None, "reached"
-            self._node.get_logger().info(f"{self._name}: reached")
-        else:
-            self.end(follower.outcome)
+        self.end(follower.outcome)
 
     def _check_stamp(self, stamp: Any) -> None:
         if not (stamp.sec or stamp.nanosec):
@@ -117,12 +165,22 @@ class Planned:
             raise RobotError(f"its stamp is {when}; it must be 0, which means now, or now")
 
 
+def _giving_way(controller: Controller | None) -> Controller:
+    if controller is None:
+        raise RobotError("the arm does not give way now; activate the node first")
+    if controller.mode != "active":
+        raise RobotError(f"the arm does not give way now, it is {controller.mode}")
+    return controller
+
+
 def path_of(message: Any, joints: tuple[str, ...], q: np.ndarray) -> JointPath:
     """The path of a trajectory_msgs/JointTrajectory, its joints in our order.
 
     One whose first point comes later than at once begins at rest at `q` (6,) rad.
     """
     names = list(message.joint_names)
+    if not message.points:
+        raise RobotError("it has no points")
     if sorted(names) != sorted(joints):
         raise RobotError(f"its joints are {', '.join(names)}; they must be {', '.join(joints)}")
     order = [names.index(joint) for joint in joints]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,13 +11,15 @@ from std_msgs.msg import Float64MultiArray
 
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.ros2.alone import Alone
-from ur_admittance.validate import quaternion_of
+from ur_admittance.ros2.frames import Frames, turned
+from ur_admittance.validate import pose_of, transform
 
 _KINDS = {
-    "target": (topics.TARGET_WRENCH, WrenchStamped),
     "orientation": (topics.TASK_ORIENTATION, QuaternionStamped),
+    "target": (topics.TARGET_WRENCH, WrenchStamped),
     "mass": (topics.MASS, Float64MultiArray),
     "damping": (topics.DAMPING, Float64MultiArray),
     "stiffness": (topics.STIFFNESS, Float64MultiArray),
@@ -28,14 +29,21 @@ _KINDS = {
 class Streams:
     """An inbox for each; what has arrived since the last tick is taken over together."""
 
-    def __init__(self, io: Any, resolve: Callable[[str], str], warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        io: Any,
+        resolve: Callable[[str], str],
+        warn: Callable[[str], None],
+        frames: Frames,
+    ) -> None:
         """
         Args:
             io: a node that no executor spins.
             resolve: makes the real name of a topic.
             warn: told why a message was refused.
+            frames: in which they may be given.
         """
-        self._warn, self._alone = warn, Alone()
+        self._warn, self._alone, self._frames, self._task = warn, Alone(), frames, frames.task
         self._names = {key: resolve(topic) for key, (topic, _) in _KINDS.items()}
         self._inboxes = {
             key: wire.Inbox(io, kind, self._names[key]) for key, (_, kind) in _KINDS.items()
@@ -43,7 +51,12 @@ class Streams:
 
     def hand_to(self, controller: Controller | None) -> None:
         """Stream what has arrived; the newest counts. Without a controller it is refused."""
-        values = {}
+        values: dict[str, np.ndarray] = {}
+        if self._task and controller is not None:
+            try:
+                values["orientation"] = turned(self._frames.axes(self._task, controller))
+            except RobotError as error:
+                self._warn(f"--task-frame: {error}; its last axes are held")
         for key, inbox in self._inboxes.items():
             if (message := inbox.newest()) is None:
                 continue
@@ -51,7 +64,7 @@ class Streams:
                 self._alone.admit(key, inbox.sender)
                 if controller is None:
                     raise RobotError("the node is not active")
-                values[key] = _numbers(message, controller)
+                values[key] = self._numbers(message, controller, values)
             except AdmittanceError as error:
                 self._warn(f"{self._names[key]}: refused: {error}")
         if not values or controller is None:
@@ -61,20 +74,28 @@ class Streams:
         except AdmittanceError as error:
             self._warn(f"{', '.join(self._names[key] for key in values)}: refused: {error}")
 
-
-def _numbers(message: Any, controller: Controller) -> np.ndarray:
-    """Six numbers, or a rotation vector."""
-    if isinstance(message, Float64MultiArray):
-        return np.array(message.data, float)
-    config = controller.config
-    frame = config.base_link if config.admittance.frame == "base" else config.tip
-    if message.header.frame_id != frame:
-        raise RobotError(
-            f"frame_id is {message.header.frame_id!r}, it must be {frame!r}, as admittance.frame "
-            f"is {config.admittance.frame}"
-        )
-    if isinstance(message, WrenchStamped):
-        return np.array(wire.six_of_wrench(message.wrench))
-    w, *xyz = quaternion_of(wire.transform_of(Pose(orientation=message.quaternion)))
-    size = math.hypot(*xyz)
-    return np.array(xyz) * (2.0 * math.atan2(size, w) / size if size > 0.0 else 0.0)
+    def _numbers(
+        self, message: Any, controller: Controller, values: dict[str, np.ndarray]
+    ) -> np.ndarray:
+        """Six numbers, or a rotation vector, in the axes that the law has with `values`."""
+        if isinstance(message, Float64MultiArray):
+            return np.array(message.data, float)
+        frame = message.header.frame_id
+        if isinstance(message, QuaternionStamped):
+            if self._task:
+                raise RobotError(f"the axes of the law are those of {self._task} (--task-frame)")
+            if not frame:
+                raise RobotError("frame_id is empty; it must name the frame that they are given in")
+            R = wire.transform_of(Pose(orientation=message.quaternion))[:3, :3]
+            return turned(self._frames.axes(frame, controller) @ R)
+        F = np.array(wire.six_of_wrench(message.wrench))
+        if frame:
+            task = values.get("orientation")
+            X = (
+                transform(wxyz=controller.state["wxyz_task"][0])
+                if task is None
+                else pose_of((0.0, 0.0, 0.0, *task))
+            )
+            R = X[:3, :3].T @ self._frames.axes(frame, controller)
+            F[LINEAR], F[ANGULAR] = R @ F[LINEAR], R @ F[ANGULAR]
+        return F

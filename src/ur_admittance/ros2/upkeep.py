@@ -18,6 +18,7 @@ from ur_admittance.robots.ros2 import topics
 from ur_admittance.robots.ros2.robot import Ros2Robot
 from ur_admittance.robots.ros2.tf import Transforms
 from ur_admittance.ros2.desired import Desired
+from ur_admittance.ros2.frames import Frames
 from ur_admittance.ros2.monitor import Monitor
 from ur_admittance.ros2.planned import Planned
 from ur_admittance.ros2.streams import Streams
@@ -33,15 +34,21 @@ class Upkeep:
     """Called after every command, and while there is nothing to command."""
 
     def __init__(
-        self, node: AdmittanceNode, io: Any, transforms: Transforms, monitor: Monitor
+        self,
+        node: AdmittanceNode,
+        io: Any,
+        transforms: Transforms,
+        monitor: Monitor,
+        task_frame: str,
     ) -> None:
+        self._told: dict[str, float] = {}
         self._node, self._transforms, self._monitor = node, transforms, monitor
         self._desired = Desired(io, node.real, node.parameters.config.base_link, self.warn)
-        self._streams = Streams(io, node.real, self.warn)
+        self.frames = Frames(transforms, self.warn, node.parameters.config, task_frame)
+        self._streams = Streams(io, node.real, self.warn, self.frames)
         self.planned = Planned(node, io, self.warn)
         self._ticks, self._diagnosed = 0, 0.0
         self._looping, self._lost = False, 0
-        self._told: dict[str, float] = {}
 
     def __call__(self) -> None:
         node = self._node
@@ -51,10 +58,10 @@ class Upkeep:
         if self._desired.hand_to(driven):
             node.arming.hand_over()
             self.planned.end("a desired pose or twist came")
+        self._transforms.look()
         self._streams.hand_to(driven)
         if self.planned.hand_to(driven):
             node.arming.hand_over()
-        self._transforms.look()
         self._ticks += 1
         if robot.strange and node.looping and controller.mode != "stopped":
             controller.stop(robot.strange)

@@ -1,5 +1,5 @@
 """The fixtures of the ROS 2 tests."""
 
-from tests.ros2.conftest import active, graph, shared, stage, staged
+from tests.ros2.conftest import TFMessage, active, built, graph, needs, shared, stage, staged
 
-__all__ = ["active", "graph", "shared", "stage", "staged"]
+__all__ = ["TFMessage", "active", "built", "graph", "needs", "shared", "stage", "staged"]

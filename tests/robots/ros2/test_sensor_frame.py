@@ -28,12 +28,12 @@ def test_a_chain_of_transforms_is_multiplied_up_to_the_frame_they_share(rng, ord
     sensor = SensorFrame("tool0", "ft_sensor")
     for i in order:
         assert "no transform from ft_sensor to tool0" in sensor.problem(0.0)
-        assert sensor.X_ES is None and sensor.fixed() is None
+        assert sensor.X is None and sensor.fixed() is None
         # Until the way is known, each of them may be part of it.
         parent, child, X = heard[i]
         assert sensor.mentioned(child.encode()) and sensor.wanted(child)
         sensor.put(parent, child, X, 0.0, static=True)
-    np.testing.assert_allclose(sensor.X_ES, np.linalg.inv(X_FE) @ X_FA @ X_AS, atol=1e-12)  # type: ignore[arg-type]
+    np.testing.assert_allclose(sensor.X, np.linalg.inv(X_FE) @ X_FA @ X_AS, atol=1e-12)  # type: ignore[arg-type]
     assert sensor.problem(1e9) == ""  # static ones do not age
 
 
@@ -45,7 +45,7 @@ def test_one_frame_may_hang_from_the_other(rng, down):
         sensor.put("tool0", "ft_sensor", X, 0.0, static=True)
     else:
         sensor.put("ft_sensor", "tool0", np.linalg.inv(X), 0.0, static=True)
-    np.testing.assert_allclose(sensor.X_ES, X, atol=1e-12)  # type: ignore[arg-type]
+    np.testing.assert_allclose(sensor.X, X, atol=1e-12)  # type: ignore[arg-type]
 
 
 def test_a_transform_that_no_longer_comes_is_used_while_it_is_fresh_and_then_a_reason_to_stop(rng):
@@ -54,7 +54,7 @@ def test_a_transform_that_no_longer_comes_is_used_while_it_is_fresh_and_then_a_r
     sensor.put("tool0", "ft_sensor", X, 10.0, static=False)
     assert sensor.problem(10.09) == ""
     assert "0.110 s old, at most 0.1 s" in sensor.problem(10.11)
-    np.testing.assert_array_equal(sensor.X_ES, X)  # the last one stays
+    np.testing.assert_array_equal(sensor.X, X)  # the last one stays
     sensor.put("tool0", "ft_sensor", X, 10.2, static=False)
     assert sensor.problem(10.21) == ""
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
 import threading
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -26,7 +21,7 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 
-from tests.ros2 import build_tf2_msgs
+from tests.ros2.conftest import PRESENT
 from tests.ros2.graph import STOPPED, Graph
 from tests.ros2.stage import CONFIG, Stage
 from tests.support import random_pose
@@ -34,7 +29,6 @@ from ur_admittance.robots.ros2 import tf as transforms
 
 pytestmark = pytest.mark.slow
 
-PRESENT = find_spec(build_tf2_msgs.NAME) is not None  # before the tests bring their own
 MODEL = RobotModel.ur("ur5e")
 URDF = MODEL.to_urdf()
 X_ES = pose((0.0, 0.0, 0.04), pitch=-np.pi / 2)  # the sensor's x is the tool's z
@@ -42,34 +36,6 @@ X_ES.flags.writeable = False
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SENSOR = "ft_sensor"
 OURS = CONFIG + f"ft_frame: {SENSOR}\n"
-
-
-@pytest.fixture(scope="session")
-def package(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Where tf2_msgs is: "" if this ROS has it, else a folder, shared by all workers."""
-    if PRESENT:
-        return ""
-    if why := build_tf2_msgs.lacking():
-        pytest.skip(f"needs tf2_msgs, and {why}")
-    shared = tmp_path_factory.getbasetemp()
-    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
-    folder, built = shared / "tf2_msgs", shared / "tf2_msgs.built"
-    with open(shared / "tf2_msgs.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not built.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            build_tf2_msgs.build(folder)
-            built.touch()
-    return str(folder)
-
-
-@pytest.fixture
-def TFMessage(package: str, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The message type; the processes of the test find it, too."""
-    if package:
-        monkeypatch.syspath_prepend(package)
-        monkeypatch.setenv("PYTHONPATH", package, prepend=os.pathsep)
-    return import_module("tf2_msgs.msg").TFMessage
 
 
 @pytest.fixture
@@ -162,7 +128,7 @@ def test_transforms_are_read_from_bytes_as_ros_reads_them(TFMessage):
 
 
 def test_without_tf2_msgs_it_says_so(graph: Graph, staged):
-    if PRESENT:
+    if "tf2_msgs" in PRESENT:
         pytest.skip("this ROS has tf2_msgs")
     stage = staged("--inactive")
     stage.until_said("'ft_sensor' is no link of it, and this ROS has no tf2_msgs")

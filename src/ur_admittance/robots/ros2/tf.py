@@ -1,4 +1,6 @@
-"""`/tf` and `/tf_static`, where the user's ROS has tf2_msgs: for a sensor frame the URDF lacks."""
+"""`/tf` and `/tf_static`, where the user's ROS has tf2_msgs: for a sensor frame the URDF lacks, and
+for frames in which a force or the law's axes are given.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ import importlib
 import struct
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 from rclpy.serialization import deserialize_message
 
 from ur_admittance.config import Config
@@ -15,16 +18,18 @@ from ur_admittance.errors import ModelError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.urdf_parser import parse
 from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2.relation import Relation
 from ur_admittance.robots.ros2.sensor_frame import SensorFrame
 from ur_admittance.validate import transform
 
 _FIRST = 1.0  # s for the first transforms, after beginning to listen
 _QUIET = 5.0  # s before the next warning
+_R = TypeVar("_R", bound=Relation)
 _SIZE, _NUMBERS = struct.Struct("<I"), struct.Struct("<7d")
 
 
 class Transforms:
-    """Listens to the transforms, but only when the sensor frame has to come from there."""
+    """Listens to the transforms, but only when a frame has to come from there."""
 
     def __init__(self, io: Any, resolve: Callable[[str], str], logger: Any) -> None:
         """
@@ -37,6 +42,8 @@ class Transforms:
         self._inboxes: list[tuple[wire.Inbox, bool]] = []
         self._kind: Any = None
         self._sensor: SensorFrame | None = None
+        self._relations: list[Relation] = []
+        self._statics: dict[str, tuple[str, np.ndarray]] = {}  # by child: parent, and its pose
 
     def model_from(self, text: str, config: Config) -> RobotModel:
         """As `wire.model_from`; a sensor frame that is no link is looked for among the transforms.
@@ -49,10 +56,14 @@ class Transforms:
         if frame == config.tip or frame in {body.name for body in parse(text).bodies}:
             return wire.model_from(text, config)
         if self._sensor is None:
-            self._listen(frame)
-            self._sensor = SensorFrame(config.tip, frame)
+            try:
+                self._sensor = self.follow(SensorFrame(config.tip, frame))
+            except ModelError as error:
+                raise ModelError(
+                    f"ft_frame: {frame!r} is no link of it, and {error}; or name a link"
+                ) from None
             deadline = time.monotonic() + _FIRST
-            while self._sensor.X_ES is None and time.monotonic() < deadline:
+            while self._sensor.X is None and time.monotonic() < deadline:
                 time.sleep(0.01)
                 self.look()
         self.look()
@@ -61,47 +72,62 @@ class Transforms:
             raise ModelError(f"ft_frame: {frame!r} is no link of it, and {self.problem()}")
         return model.with_tool(X_ES=X_ES)
 
+    def follow(self, relation: _R) -> _R:
+        """Keep two frames' relation up to date from now on.
+
+        Raises:
+            ModelError: this ROS has no transforms.
+        """
+        self._listen()
+        for child, (parent, X) in self._statics.items():  # they came once, and may be long gone
+            relation.put(parent, child, X, 0.0, static=True)
+        self._relations.append(relation)
+        return relation
+
     def look(self) -> None:
         """Take in the transforms that have arrived and may matter. Never waits."""
-        if self._sensor is None:
-            return
         for inbox, static in self._inboxes:
             for data in inbox.new():
-                if self._sensor.mentioned(data):
-                    self._read(data, self._sensor, inbox.arrived, static)
+                if static or any(relation.mentioned(data) for relation in self._relations):
+                    self._read(data, inbox.arrived, static)
 
     def problem(self, *, moving: bool = False) -> str:
         """See `SensorFrame.problem`; "" where the model says where the sensor is."""
         sensor = self._sensor
         return "" if sensor is None else sensor.problem(time.monotonic(), moving=moving)
 
-    def _read(self, data: bytes, sensor: SensorFrame, arrived: float, static: bool) -> None:
+    def _read(self, data: bytes, arrived: float, static: bool) -> None:
         try:
             entries = list(entries_of(data, self._kind))
         except struct.error:
             self._warn(f"a message of {len(data)} bytes ends too early; it is of no use", static)
             return
         for parent, child, (*position, x, y, z, w) in entries:
-            if not sensor.wanted(child):
+            concerned = [each for each in self._relations if each.wanted(child)]
+            if not (static or concerned):
                 continue
             try:
                 X = transform(position, [w, x, y, z])
             except ModelError as error:
                 self._warn(f"the transform of {child} is of no use: {error}", static)
                 continue
-            sensor.put(parent, child, X, arrived, static=static)
+            if static:
+                self._statics[child] = parent, X
+            for relation in concerned:
+                relation.put(parent, child, X, arrived, static=static)
 
     def _warn(self, words: str, static: bool) -> None:
         topic = self._resolve(topics.TF_STATIC if static else topics.TF)
         self._logger.warning(f"{topic}: {words}", throttle_duration_sec=_QUIET)
 
-    def _listen(self, frame: str) -> None:
+    def _listen(self) -> None:
+        if self._inboxes:
+            return
         try:
             self._kind = importlib.import_module("tf2_msgs.msg").TFMessage
         except ImportError:
             raise ModelError(
-                f"ft_frame: {frame!r} is no link of it, and this ROS has no tf2_msgs to hear of it "
-                "on /tf; name a link, or install tf2_msgs"
+                "this ROS has no tf2_msgs to hear of it on /tf; install tf2_msgs"
             ) from None
         for topic, static in ((topics.TF, False), (topics.TF_STATIC, True)):
             name, quality = self._resolve(topic), wire.MANY_LATCHED if static else wire.MANY

@@ -46,6 +46,7 @@ TARE = "~/tare"
 STOP = "~/stop"
 RESET = "~/reset"
 SET_EQUILIBRIUM = "~/set_equilibrium"
+FOLLOW_TRAJECTORY = "~/follow_joint_trajectory"
 
 COMMANDS = {
     "velocity": VELOCITY_COMMANDS,
@@ -111,14 +112,14 @@ TOPICS = (
         "geometry_msgs/WrenchStamped",
         "in",
         _SENSOR,
-        "force.target, streamed: what the tool does to the world, in the axes of the law",
+        "force.target, streamed: what the tool does to the world; no frame_id: in the law's axes",
     ),
     Topic(
         TASK_ORIENTATION,
         "geometry_msgs/QuaternionStamped",
         "in",
         _SENSOR,
-        "admittance.orientation, streamed: the axes of the law in admittance.frame",
+        "admittance.orientation, streamed: the axes of the law, in any frame",
     ),
     Topic(MASS, "std_msgs/Float64MultiArray", "in", _SENSOR, "admittance.mass, streamed: six"),
     Topic(DAMPING, "std_msgs/Float64MultiArray", "in", _SENSOR, "admittance.damping, likewise"),
@@ -136,7 +137,13 @@ TOPICS = (
         _COMMAND,
         "planned motion, followed with give; one without points ends it",
     ),
-    Topic(TF, "tf2_msgs/TFMessage", "in", _MANY, "only for a sensor frame that the URDF lacks"),
+    Topic(
+        TF,
+        "tf2_msgs/TFMessage",
+        "in",
+        _MANY,
+        "only for a sensor frame that the URDF lacks, and for frames of axes and forces",
+    ),
     Topic(TF_STATIC, "tf2_msgs/TFMessage", "in", _MANY_LATCHED, "likewise"),
     Topic(
         PROGRAM_RUNNING,
@@ -218,3 +225,11 @@ SERVICES = {
     SET_EQUILIBRIUM: "make the present pose the equilibrium",
 }
 """The services, all of type std_srvs/Trigger; those of every lifecycle node come on top."""
+
+ACTIONS = {
+    FOLLOW_TRAJECTORY: (
+        "control_msgs/FollowJointTrajectory",
+        "planned motion, as on ~/joint_trajectory; if this ROS has control_msgs",
+    ),
+}
+"""By name: type, and what it does."""
