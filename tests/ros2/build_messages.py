@@ -173,7 +173,10 @@ def _compile(name: str, sources: Path, package: Path) -> None:
     includes = [f"-I{path}" for path in headers]
     objects: dict[str, list[str]] = {made: [] for made in _GENERATORS}
     for generator, made in objects.items():
-        for source in sorted((sources / generator).rglob("*.c*")):
+        whole = sources / f"{generator}.cpp"  # all in one go: headers take the most time
+        parts = sorted((sources / generator).rglob("*.cpp"))
+        whole.write_text("".join(f'#include "{part}"\n' for part in parts), "utf-8")
+        for source in (*sorted((sources / generator).rglob("*.c")), whole):
             compiler = ["gcc"] if source.suffix == ".c" else ["g++", "-std=c++17"]
             made.append(f"{source}.o")
             _run(*compiler, "-fPIC", "-w", *includes, "-c", str(source), "-o", made[-1])
