@@ -20,59 +20,20 @@ import numpy as np
 import ur_admittance as ua
 from benchmarks import workload as workloads
 from benchmarks.tick import Records, replay_ticks
-from ur_admittance.rollout.touch import DT, Touch, Touched, touch
+from ur_admittance.rollout.random_touches import POSES, in_words, random_touches
+from ur_admittance.rollout.touch import ALONE, DT, Touch, Touched, touch
 
 MASS, DAMPING = 8.0, 80.0
-POSES = (
-    (0.0, -1.57, 1.57, -1.57, -1.57, 0.0),
-    (0.5, -1.2, 1.9, -2.2, -1.4, 0.3),
-    (-0.8, -1.9, 2.2, -1.2, -1.2, 1.0),
-    (1.2, -0.9, 1.2, -1.9, -1.57, -0.5),
-    (0.0, -2.0, 1.4, -0.9, -1.8, 0.0),
-    (-0.4, -1.4, 2.3, -2.5, -1.2, 0.8),
-)
 LIGHT: dict[str, Any] = {
     "admittance.mass": [MASS] * 3 + [0.8] * 3,
     "admittance.damping": [DAMPING] * 3 + [8.0] * 3,
-    "accept_contact_instability": True,
-    # what is judged is the contact, not when a hard one is given up
-    "safety.max_force": 5000.0,
-    "safety.max_torque": 1000.0,
-    "safety.spike_force": 0.0,
-    "safety.spike_torque": 0.0,
+    **ALONE,
 }
 
 
 def config(adapt: bool, **more: Any) -> ua.Config:
     """M = 8 kg, D = 80 N s/m, with or without contact damping."""
     return ua.Config.from_dict({**LIGHT, "contact.adapt": adapt, **more})
-
-
-def random_touches(count: int, flexible: bool = False, seed: int = 0) -> list[Touch]:
-    """What the promise is about: any surface, speed, push, pose, way, friction and arm."""
-    rng = np.random.default_rng(seed)
-    touches = []
-    for number in range(count):
-        stiffness = math.exp(rng.uniform(math.log(1e3), math.log(1e5)))
-        normal = rng.normal(size=3)
-        normal /= np.linalg.norm(normal)
-        lag, delay, mode = rng.uniform(0.005, 0.02), rng.uniform(0.002, 0.006), rng.uniform(10, 25)
-        touches.append(
-            Touch(
-                stiffness=stiffness,
-                speed=rng.uniform(0.01, 0.1),
-                push=rng.uniform(10, 30),
-                q=POSES[rng.integers(len(POSES))],
-                normal=(normal[0], normal[1], normal[2]),
-                angle=math.radians(rng.uniform(0, 70)),
-                azimuth=rng.uniform(0, math.tau),
-                friction=rng.uniform(0, 0.3),
-                damping=rng.uniform(0, 0.2) * math.sqrt(stiffness),
-                arm=ua.LaggedArm(lag, delay / DT, mode if flexible else 0.0),
-                noise=ua.Noise(rng.uniform(0.1, 0.3), 0.005, 4e-6, seed=number),
-            )
-        )
-    return touches
 
 
 def run(touches: list[Touch], adapt: bool, lag_error: float = 0.0, **more: Any) -> list[Touched]:
@@ -256,12 +217,7 @@ def _numbers(values: dict[str, float]) -> str:
 
 
 def _case(t: Touch, r: Touched) -> str:
-    return (
-        f"{t.stiffness / 1e3:.0f} kN/m, {t.speed * 1e3:.0f} mm/s, {t.push:.0f} N, "
-        f"{math.degrees(t.angle):.0f} deg, friction {t.friction:.2f}, "
-        f"{t.arm.delay * DT * 1e3:.1f} + {t.arm.time_constant * 1e3:.0f} ms, "
-        f"{t.arm.mode_frequency:.0f} Hz; ripple {r.ripple:.2f} N, peak {r.peak:.0f} N"
-    )
+    return f"{in_words(t)}; ripple {r.ripple:.2f} N, peak {r.peak:.0f} N"
 
 
 if __name__ == "__main__":

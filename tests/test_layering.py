@@ -28,6 +28,7 @@ ROOMS = (
     ("packing", "streaming"),
     ("controller",),
     ("rollout",),
+    ("tune",),
     ("approach", "trajectory"),
     ("realtime_memory", "run_summary"),
     ("realtime",),

@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES += [ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-COMING = ("tune",)
 
 
 def name_of(path: Path) -> str:
@@ -175,7 +174,6 @@ def test_files_that_are_named_exist(page):
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_nothing_is_claimed_that_does_not_exist(page):
     text = page.read_text("utf-8")
-    assert not re.findall(rf"ur-admittance ({'|'.join(COMING)})\b", text)
     assert not re.findall(r"(?<![\w.~:/])/(?:home|work|root|tmp|usr)/", text)
     for target in re.findall(r"`make (\w+)`", text):
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)

@@ -31,6 +31,7 @@ from ur_admittance.cli.sim_ros2 import sim_ros2
 from ur_admittance.cli.stop import stop
 from ur_admittance.cli.tare import tare
 from ur_admittance.cli.teach import teach
+from ur_admittance.cli.tune import tune
 from ur_admittance.cli.watch import watch
 from ur_admittance.cli.wrench_ros2 import wrench_ros2
 from ur_admittance.live.plain_text import degrade
@@ -78,6 +79,7 @@ for verb in (
     report,
     presets,
     check,
+    tune,
     bench,
     fake_robot,
     sim_ros2,

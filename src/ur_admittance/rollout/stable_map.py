@@ -10,7 +10,7 @@ import numpy as np
 from ur_admittance.config import Config
 from ur_admittance.model import RobotModel
 from ur_admittance.rollout.rollout import LaggedArm, Noise
-from ur_admittance.rollout.touch import DT, Touch, Touched, touch
+from ur_admittance.rollout.touch import ALONE, DT, Touch, Touched, touch
 
 STIFFNESSES = tuple(np.geomspace(1e3, 1e5, 9).tolist())  # N/m
 SPEEDS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)  # m/s
@@ -42,13 +42,9 @@ def stable_map(config: Config, model: RobotModel, threads: int | None = None) ->
     arm = LaggedArm(lag, delay / DT, config.arm.mode_frequency)
     noise = Noise(config.contact.force_noise, 0.005, 4e-6)
     free: dict[str, Any] = {
-        "safety.max_force": 5000.0,
-        "safety.max_torque": 1000.0,
-        "safety.spike_force": 0.0,
-        "safety.spike_torque": 0.0,
+        **ALONE,
         "contact.monitor": False,
         "admittance.engage_seconds": 0.0,  # else the springs grow while the force is judged
-        "accept_contact_instability": True,
         "arm.lag": lag,
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,14 @@ PUSHED = 0.55  # s, when the hand has reached its push
 CALM = 0.5  # s, from the first contact to what is judged
 JUDGED = 1.0  # s
 RIPPLE = 1.0  # N rms, of a contact that does not chatter
+# changes for a judge: what counts is the contact, not when a hard one is given up
+ALONE: dict[str, Any] = {
+    "accept_contact_instability": True,
+    "safety.max_force": 5000.0,
+    "safety.max_torque": 1000.0,
+    "safety.spike_force": 0.0,
+    "safety.spike_torque": 0.0,
+}
 _SETTLED = 3.0  # N from the mean of the end
 _AT_ONCE = 50  # runs, so that their records fit into memory
 
