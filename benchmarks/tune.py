@@ -103,7 +103,7 @@ def scaling(quick: bool) -> dict[str, float]:
         with local_processes(count) as executor:
             times[name] = timed(executor)
     with (
-        LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         dask_workers(cluster.scheduler_address) as executor,
     ):
         times["two Dask workers"] = timed(executor)

@@ -14,7 +14,7 @@ pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 
 from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import PoseStamped
-from rclpy.action import ActionClient
+from rclpy.action.client import ActionClient
 
 from tests.ros2.stage import NODE, Stage
 from tests.ros2.stub_arm import MODEL
@@ -110,7 +110,7 @@ def test_a_goal_that_cannot_be_followed_is_rejected_and_the_log_says_why(
     active: Stage, client: Client
 ):
     elsewhere, unknown = trajectory(1.0, seconds=0), trajectory()
-    unknown.joint_names[0] = "elbow"
+    unknown.joint_names = ["elbow", *unknown.joint_names[1:]]
     name = MODEL.joint_names[0]
     fast = client.tolerance(name=name, velocity=1.0)
     for plan, more, words in (

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ActionServer, CancelResponse, GoalResponse
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ur_admittance.errors import AdmittanceError, RobotError
@@ -57,7 +57,7 @@ class FollowAction:
             kind,
             topics.FOLLOW_TRAJECTORY,
             execute_callback=lambda goal: kind.Result(),  # see `_Server`
-            goal_callback=self._asked,
+            goal_callback=self._asked,  # type: ignore[arg-type]  (awaited, if it can be)
             handle_accepted_callback=self._begin,
             cancel_callback=self._cancel,
             callback_group=node.patient,
