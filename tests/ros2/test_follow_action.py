@@ -110,7 +110,7 @@ def test_a_goal_that_cannot_be_followed_is_rejected_and_the_log_says_why(
     active: Stage, client: Client
 ):
     elsewhere, unknown = trajectory(1.0, seconds=0), trajectory()
-    unknown.joint_names = ["elbow", *unknown.joint_names[1:]]
+    unknown.joint_names = ["elbow", *MODEL.joint_names[1:]]
     name = MODEL.joint_names[0]
     fast = client.tolerance(name=name, velocity=1.0)
     for plan, more, words in (
