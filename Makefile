@@ -38,7 +38,7 @@ demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT))
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --threads 2
 
 check: lint
 	$(BIN)/python -m pytest -m "not slow" -n 2

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -30,6 +32,10 @@ settings.register_profile("same every time", derandomize=True, deadline=None, da
 settings.load_profile("same every time")
 
 WATCHES = pytest.StashKey[Any]()
+_COMPILE = """
+from ur_admittance import Config, Controller, RobotModel
+Controller(RobotModel.ur("ur5e"), Config())
+"""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,6 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "unjudged(*what, reason): the oracle overlooks these of its checks, or all; says why",
     )
+    if config.getoption("numprocesses", None):  # several, which would all compile the same kernel
+        subprocess.run([sys.executable, "-c", _COMPILE], check=False, stderr=subprocess.DEVNULL)
     from tests.oracle import Watches
     from ur_admittance import Controller
 
