@@ -11,7 +11,8 @@ from pathlib import Path
 import benchmarks
 import numpy as np
 import pytest
-from benchmarks import cpp_rows, numpy_pinocchio, witness, workload
+from benchmarks import cpp_rows, numpy_pinocchio, rtde_endurance, witness, workload
+from benchmarks.stalls import Stall
 
 pytestmark = pytest.mark.slow
 AGREEMENT = 1e-6  # rad/s
@@ -65,6 +66,18 @@ def test_a_bare_loop_tells_how_often_its_machine_would_have_stopped_an_arm():
     assert stops() == stops(1, 2, 4, 5, 7) == stops(*range(498, 506, 2)) == 0
     assert stops(1, 2, 3) == stops(1, 3, 5, 7, 9, 11) == stops(1, 2, 3, 401, 402, 403) == 1
     assert stops(1, 2, 3, 601, 602, 603) == 2
+
+
+def test_a_stop_is_the_machines_own_only_if_a_core_stood_still_just_before_it():
+    run = {"states": 1000, "lost": 10, "recorded": 990, "doubled": 0, "stopped": "stopped"}
+    runs = [{**run, "window": (100.0, 102.0)}, {**run, "window": (200.0, 202.0)}]
+    runs.append({**run, "window": (300.0, 302.0), "stopped": ""})
+    stalls = [Stall(101.9, 0.03), Stall(150.0, 0.5), Stall(201.9, 0.004), Stall(201.0, 0.2)]
+    found = rtde_endurance.judged(runs, stalls)
+    assert (found["runs"], found["stops"], found["stops without a stall"]) == (3, 2, 1)
+    assert found["states lost"] == 30 and found["ticks not recorded"] == 0
+    assert found["cycles that a core stood still"] == pytest.approx(117.0)
+    assert found["longest stall, ms"] == pytest.approx(200.0)
 
 
 def test_the_ros2_benchmark_measures_all_its_rows(tmp_path):
