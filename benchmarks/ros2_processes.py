@@ -44,6 +44,7 @@ _MODEL = RobotModel.ur("ur5e")
 ARM_PRIORITY = 60  # the robot is punctual, whatever the node is
 _TAGGED = 1e3  # added to the number of a state, which is no joint angle then
 _FORCE, _HERTZ = 10.0, 0.5  # N, Hz
+_NOISE = 0.01  # N
 _PUSH, _REST = 8.0, 2.0  # s: in turns, since an arm that is touched does not start again
 _SILENT = 0.2  # s without a command, after which the arm is back at home and waits for none
 _DEEP = QoSProfile(depth=1000)  # so that what is not there was lost, and not replaced
@@ -97,6 +98,7 @@ class Arm:
         pushed = self._heard > 0.0 and now % (_PUSH + _REST) < _PUSH
         force = _FORCE * np.sin(2.0 * np.pi * _HERTZ * now) if pushed else 0.0
         self._wrench.wrench.force.y = float(force)
+        self._wrench.wrench.force.z = _NOISE * (number % 2)  # else it is taken for a frozen sensor
         self._open.append(number)
         self.rows.append([time.monotonic(), np.nan, 0.0, 0.0, 0.0])
         self._wrenches.publish(self._wrench)
