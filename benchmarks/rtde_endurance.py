@@ -5,7 +5,8 @@ whether the machine stood still then.
 
 After a stop it is started anew, on another fake controller, until it has run for so long in all. A
 stop is the machine's own if a core stood still for 10 ms or longer within the half second before it
-(see `benchmarks.stalls`): the program on the robot waits 20 ms for a command.
+(see `benchmarks.stalls`): the program on the robot waits 20 ms for a command. How long it stood is
+printed for each.
 """
 
 from __future__ import annotations
@@ -42,6 +43,12 @@ def main() -> int:
     found = judged(runs, stalls) | {"seconds": options.seconds - left}
     for name, value in found.items():
         print(f"{name:>45}: {value:g}")
+    for run in runs:
+        if run["stopped"]:
+            still = 1e3 * longest_before(run["window"][1], stalls)
+            print(
+                f"a core stood still for {still:.0f} ms, then: {run['stopped'].partition(';')[0]}"
+            )
     options.json.write_text(json.dumps({"machine": machine(), **found, "runs": runs}, indent=2))
     return int(found["stops without a stall"] > 0)
 
@@ -50,11 +57,7 @@ def judged(runs: list[dict[str, Any]], stalls: list[Stall]) -> dict[str, float]:
     """What became of the runs, and what the machine did meanwhile."""
     meanwhile = [s for s in stalls if any(r["window"][0] <= s.end <= r["window"][1] for r in runs)]
     stops = [run["window"][1] for run in runs if run["stopped"]]
-    alone = [
-        end
-        for end in stops
-        if not any(end - _BEFORE <= s.end <= end and s.seconds >= _LONG for s in stalls)
-    ]
+    alone = [end for end in stops if longest_before(end, stalls) < _LONG]
     ticks = sum(run["states"] - run["lost"] for run in runs)
     return {
         "runs": len(runs),
@@ -67,6 +70,11 @@ def judged(runs: list[dict[str, Any]], stalls: list[Stall]) -> dict[str, float]:
         "ticks not recorded": ticks - sum(run.get("recorded", 0) for run in runs),
         "states used twice": sum(run["doubled"] for run in runs),
     }
+
+
+def longest_before(end: float, stalls: list[Stall]) -> float:
+    """Of the half second before a moment, s."""
+    return max((s.seconds for s in stalls if end - _BEFORE <= s.end <= end), default=0.0)
 
 
 if __name__ == "__main__":
