@@ -98,7 +98,7 @@ class Arm:
         pushed = self._heard > 0.0 and now % (_PUSH + _REST) < _PUSH
         force = _FORCE * np.sin(2.0 * np.pi * _HERTZ * now) if pushed else 0.0
         self._wrench.wrench.force.y = float(force)
-        self._wrench.wrench.force.z = _NOISE * (number % 2)  # else it is taken for a frozen sensor
+        self._wrench.wrench.force.z = _NOISE * (number % 7)  # else it is taken for a frozen sensor
         self._open.append(number)
         self.rows.append([time.monotonic(), np.nan, 0.0, 0.0, 0.0])
         self._wrenches.publish(self._wrench)
