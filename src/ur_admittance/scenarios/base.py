@@ -20,7 +20,7 @@ from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import Hand, SimRobot
-from ur_admittance.robots.sim.scene import Scene, Tool
+from ur_admittance.robots.sim.scene import Cylinder, Scene, Tool
 from ur_admittance.validate import pose
 
 STEERING = 0.02  # s between two desired poses, as from a planner
@@ -41,6 +41,11 @@ def arm() -> RobotModel:
 def home() -> np.ndarray:
     """(4, 4) X_WP at the start: the tool points down."""
     return arm().fk(arm().home)
+
+
+def lying_cylinder(x: float, y: float, top: float, radius: float) -> Cylinder:
+    """One of 0.3 m along y, whose crown is at (x, y, top), m."""
+    return Cylinder((x, y - 0.15, top - radius), (x, y + 0.15, top - radius), radius)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ur_admittance.robots.sim.scene import Cylinder, Scene
-from ur_admittance.scenarios.base import NOISE, Finding, Path, Run, Scenario, home
+from ur_admittance.robots.sim.scene import Scene
+from ur_admittance.scenarios.base import (
+    NOISE,
+    Finding,
+    Path,
+    Run,
+    Scenario,
+    home,
+    lying_cylinder,
+)
 
 RADIUS = 0.25  # m, of the cylinder
 BALL = 0.015  # m, of the tool's tip
@@ -50,11 +58,7 @@ class Polish(Scenario):
     )
     seconds = END
     scene = Scene(
-        (
-            Cylinder(
-                (X, Y - 0.15, CROWN - BALL - RADIUS), (X, Y + 0.15, CROWN - BALL - RADIUS), RADIUS
-            ),
-        ),
+        (lying_cylinder(X, Y, CROWN - BALL, RADIUS),),
         stiffness=20_000.0,
         damping=50.0,
         friction=0.2,

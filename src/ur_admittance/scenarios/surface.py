@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ur_admittance.robots.sim.scene import Cylinder, Scene
+from ur_admittance.robots.sim.scene import Scene
 from ur_admittance.scenarios.base import (
     MASS,
     NOISE,
@@ -13,6 +13,7 @@ from ur_admittance.scenarios.base import (
     Run,
     Scenario,
     home,
+    lying_cylinder,
 )
 
 RADIUS = 0.3  # m, of the cylinder
@@ -58,11 +59,7 @@ class Surface(Scenario):
     )
     seconds = 20.0
     scene = Scene(
-        (
-            Cylinder(
-                (X, Y - 0.15, CROWN - BALL - RADIUS), (X, Y + 0.15, CROWN - BALL - RADIUS), RADIUS
-            ),
-        ),
+        (lying_cylinder(X, Y, CROWN - BALL, RADIUS),),
         stiffness=STIFFNESS,
         damping=50.0,
         friction=0.3,
