@@ -248,9 +248,9 @@ def _table(title: str, headings: tuple[str, ...]) -> Table:
 
 
 def _short(why: str) -> str:
-    """A reason without its numbers: what `stop` was told, if it was."""
-    told = re.search(r"\(([^()]+)\)", why)
-    return re.sub(r"^\d+ ", "", told[1] if told else why)
+    """Its reasons, without numbers and advice."""
+    reasons = [part for part in why.split("; ") if not part.startswith("what to do")]
+    return re.sub(r"[\d.]+ ", "", "; ".join(reasons))
 
 
 def _us(seconds: float) -> str:

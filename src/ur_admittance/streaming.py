@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.errors import ConfigError, RobotError
-from ur_admittance.kernel import bits
-from ur_admittance.kernel.compile import announced, entry_point
+from ur_admittance.kernel import bits, layout
+from ur_admittance.kernel.compile import announced, entry_point, needed_soon
 from ur_admittance.kernel.stream import (
     AXES,
     DAMPING,
@@ -109,15 +109,19 @@ class Streaming:
         )  # fmt: skip
         return f"stream: {' must be '.join(STREAMED[wrong])}" if wrong else ""
 
-    def _compile_stream(self) -> None:
-        """Compile (or load) what writes a stream."""
-        six, three = np.zeros((6, 2))[:, 0], np.zeros((3, 2))[:, 0]  # of any stride
-        with announced("the streams", write_stream):
-            write_stream(self._params, self._inputs, 0, six, three, six, six, six)
-        self._write_stream = entry_point(write_stream)
-
     def _end_streams(self, recomputed: Sequence[str]) -> None:
         """What `set` changed rules: streams of the law end."""
         if "law" in recomputed and self._inputs["streams"][0]:
             self._inputs["streams"] = 0
             self._inputs["stream_count"] += 1
+
+
+def compiled_stream() -> Callable:
+    """What writes a stream, compiled or loaded now and never again."""
+    six, three = np.zeros((6, 2))[:, 0], np.zeros((3, 2))[:, 0]  # of any stride
+    with announced("the streams", write_stream):
+        write_stream(layout.new_params(), layout.new_inputs(), 0, six, three, six, six, six)
+    return entry_point(write_stream)
+
+
+needed_soon(write_stream, compiled_stream)

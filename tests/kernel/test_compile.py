@@ -28,6 +28,10 @@ def twice(x, really):
 @jit(entry=True)
 def four_times(x):
     return twice(twice(x, True), True) + twice(x, False) - x
+
+@jit(entry=True)
+def thrice(x):
+    return twice(x, True) + x
 """
 
 
@@ -143,6 +147,28 @@ def test_the_second_start_loads_what_the_first_has_compiled(small):
     program = f"{CALL}; {HITS}"
     assert small(program).stdout == "12.0\n0\n"
     assert small(program).stdout == "12.0\n1\n"
+
+
+BESIDE = """
+from ur_admittance.kernel import compile as compiling
+compiling.may_fork = lambda: True
+compiling.needed_soon(small.thrice, lambda: small.thrice(1.0))
+with compiling.compiled_beside():
+    print(four_times(3.0), len(small.thrice.overloads))
+print(small.thrice(3.0), sum(small.thrice.stats.cache_hits.values()))
+"""
+
+
+def test_another_entry_is_compiled_by_a_copy_meanwhile_and_found_on_disk(small):
+    done = small(BESIDE)
+    assert done.stdout == "12.0 0\n9.0 1\n", done.stderr
+    done = small(BESIDE.replace("lambda: True", "print"))
+    assert done.stdout == "12.0 0\n9.0 1\n", "it is there already: nobody asked for a copy"
+
+
+def test_a_copy_that_fails_costs_nothing_but_time(small):
+    done = small(BESIDE.replace("small.thrice(1.0)", "1 / 0"))
+    assert done.stdout == "12.0 0\n9.0 0\n", done.stderr
 
 
 def test_where_no_cache_can_be_written_code_lives_in_memory_and_the_user_is_told(small, tmp_path):

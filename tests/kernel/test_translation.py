@@ -53,7 +53,7 @@ def longer_by_one(link: Inner, n: int) -> Inner:
 def done_by(monkeypatch) -> list[str]:
     """Who translated: "here", or "copy" for what came from there."""
     who: list[str] = []
-    here, there = translation.Typed.translate, translation._Copy.results
+    here, there = translation.Typed.translate, translation._Translator.results
 
     def translate(typed):
         who.append("here")
@@ -65,8 +65,8 @@ def done_by(monkeypatch) -> list[str]:
             yield result
 
     monkeypatch.setattr(translation.Typed, "translate", translate)
-    monkeypatch.setattr(translation._Copy, "results", results)
-    monkeypatch.setattr(translation, "_may_fork", lambda: True)
+    monkeypatch.setattr(translation._Translator, "results", results)
+    monkeypatch.setattr(translation, "may_fork", lambda: True)
     return who
 
 
@@ -104,7 +104,7 @@ def test_what_a_copy_translates_is_what_this_process_would_have(monkeypatch, don
     assert function(1.0) == expected
     assert done_by.count("copy") >= translation._WORTH_A_COPY, done_by
     alone, _ = a_chain_of_functions()
-    monkeypatch.setattr(translation, "_may_fork", lambda: False)
+    monkeypatch.setattr(translation, "may_fork", lambda: False)
     done_by.clear()
     assert alone(1.0) == expected
     assert set(done_by) == {"here"}
@@ -145,7 +145,7 @@ def test_an_interrupt_while_it_translates_leaves_all_for_the_next_time(monkeypat
         if done_by.count("here") == MANY // 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(translation, "_may_fork", lambda: False)
+    monkeypatch.setattr(translation, "may_fork", lambda: False)
     function, expected = a_chain_of_functions()
     monkeypatch.setattr(TRANSLATION, "step", interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -161,7 +161,7 @@ def test_no_copy_is_made_beside_threads():
     thread = threading.Thread(target=go.wait)
     thread.start()
     try:
-        assert not translation._may_fork()
+        assert not translation.may_fork()
     finally:
         go.set()
         thread.join()

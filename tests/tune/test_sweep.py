@@ -69,6 +69,34 @@ def test_a_cluster_of_which_a_worker_is_killed_gives_the_same_to_the_last_digit(
         assert killed
 
 
+@pytest.mark.slow
+def test_it_says_that_no_worker_is_left_and_goes_on_with_the_next(
+    alone: Tuned, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(sweep_module, "_LOOK_SECONDS", 0.05)
+    said: list[str] = []
+
+    def until_said(words: str) -> None:
+        while words not in "".join(said):
+            time.sleep(0.01)
+            said.append(capfd.readouterr().err)
+
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+
+        def lose_all(part: str, done: int, of: int) -> None:
+            if not said:
+                cluster.scale(0)
+                until_said("has no worker left")
+                cluster.scale(1)
+                until_said("has workers again")
+
+        with dask_workers(cluster.scheduler_address) as executor:
+            assert answer(executor, lose_all) == alone
+
+
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setattr(sweep_module, "CONNECT_SECONDS", 0.3)

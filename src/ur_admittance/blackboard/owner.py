@@ -19,7 +19,7 @@ from ur_admittance.blackboard.reader import Reader, attach
 from ur_admittance.config import Config
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel import layout
-from ur_admittance.kernel.compile import announced, entry_point
+from ur_admittance.kernel.compile import announced, entry_point, needed_soon
 from ur_admittance.packing import Change
 
 RING_SECONDS = 16.0
@@ -239,6 +239,9 @@ def _compiled() -> tuple[Callable, Callable]:
         seqlock.publish(words, words.copy(), np.zeros(2, layout.OUTPUTS), layout.new_outputs())
         seqlock.take(words, params, params.copy(), params.copy())
     return entry_point(seqlock.publish), entry_point(seqlock.take)
+
+
+needed_soon(seqlock.take, _compiled)
 
 
 def _check(params: np.ndarray) -> None:

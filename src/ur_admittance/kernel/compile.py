@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from numba.core.registry import CPUDispatcher
 
 from ur_admittance.kernel.inner import TRANSLATION, Inner
 from ur_admittance.kernel.shortcuts import shortcuts
+from ur_admittance.kernel.translation import Copy, may_fork
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 _GARBAGE = 100_000  # objects between two looks for garbage, instead of 700
@@ -33,6 +34,7 @@ _QUIET_SECONDS = 1.0  # what takes no longer is not spoken of
 _REDRAW_SECONDS = 0.2
 _STEPS = 2  # that a function takes: see `translation`
 _LAST_STEP = 0.15  # share of the time for what comes after the last function
+_needed_soon: list[tuple[Any, Callable[[], Any]]] = []
 _not_kept: list[str] = []  # why, if compiled code could not be written to disk
 
 
@@ -69,6 +71,48 @@ def entry_point(function: Any) -> Callable:
     function.disable_compile()
     (compiled,) = function.overloads.values()
     return compiled.entry_point
+
+
+def needed_soon(entry: Any, call: Callable[[], Any]) -> None:
+    """An entry that a process with a controller needs as well.
+
+    Args:
+        entry: that is compiled by
+        call: which calls it.
+    """
+    _needed_soon.append((entry, call))
+
+
+@contextmanager
+def compiled_beside() -> Iterator[None]:
+    """Meanwhile a copy of this process compiles what is needed soon, on a core of its own.
+
+    Both find it on disk then. What is there already, or cannot be kept, is not compiled so.
+    """
+    missing = [call for entry, call in _needed_soon if not _is_kept(entry)]
+    copy = None
+    if missing and may_fork():
+        with suppress(OSError):  # no memory, no process
+            copy = Copy(functools.partial(_unheard, missing))
+    try:
+        yield
+        if copy is not None:
+            copy.wait()
+    finally:
+        if copy is not None:
+            copy.end()
+
+
+def _is_kept(entry: Any) -> bool:
+    """Whether its code, of whatever types, is on disk, or cannot be put there."""
+    cache = getattr(entry, "_cache", None)  # none: NUMBA_DISABLE_JIT=1
+    return not isinstance(cache, _Cache) or cache.is_there()
+
+
+def _unheard(calls: list[Callable[[], Any]]) -> None:
+    with open(os.devnull, "w") as sys.stderr:
+        for call in calls:
+            call()
 
 
 class _Entry(CPUDispatcher):
@@ -268,6 +312,9 @@ class _Cache(FunctionCache):
             super().save_overload(sig, data)
         except OSError as error:
             _not_kept.append(f"{self.cache_path}: {error.strerror}")
+
+    def is_there(self) -> bool:
+        return os.path.exists(self._cache_file._index_path)
 
     def _forget(self) -> None:
         try:

@@ -58,7 +58,7 @@ class Translation:
 
     def __init__(self) -> None:
         self._waiting: dict[int, Typed] = {}
-        self._copy: _Copy | None = None
+        self._copy: _Translator | None = None
         self.step: Callable[[Callable], None] | None = None
 
     def add(self, typed: Typed) -> None:
@@ -105,19 +105,19 @@ class Translation:
                     self._tell(typed)
             if ended:
                 self.end_copy()
-        if self._copy is None and len(self._waiting) >= _WORTH_A_COPY and _may_fork():
+        if self._copy is None and len(self._waiting) >= _WORTH_A_COPY and may_fork():
             with suppress(OSError):  # no memory, no process, no disk
-                self._copy = _Copy(self._waiting)
+                self._copy = _Translator(self._waiting)
 
 
-class _Copy:
-    """A copy of this process that translates what waits at its birth, the first first."""
+class Copy:
+    """A copy of this process that does one thing, and ends."""
 
-    def __init__(self, waiting: dict[int, Typed]) -> None:
-        self._libraries = _known(next(iter(waiting.values())))
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115  (closed by end)
-        self._read = 0
-        parent = os.getpid()
+    def __init__(self, work: Callable[[], None]) -> None:
+        """
+        Raises:
+            OSError: no memory, no process.
+        """
         with warnings.catch_warnings():
             # Threads of other libraries are not in the copy, which asks nothing of them.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -126,15 +126,50 @@ class _Copy:
             try:
                 signal.signal(signal.SIGINT, signal.SIG_DFL)
                 gc.disable()  # it looks at all memory, of which this would become a second copy
-                for name, typed in waiting.items():
-                    if os.getppid() != parent:
-                        break
-                    typed.translate()
-                    needs = [id(library) for library in typed.library.needs()]
-                    if self._libraries.keys() >= set(needs):  # else: what was made here only
-                        self._write((name, needs, typed.library.code()))
+                work()
             finally:
                 os._exit(0)  # nothing of this process is the copy's to end
+
+    def has_ended(self) -> bool:
+        return self._waited(os.WNOHANG)
+
+    def wait(self) -> None:
+        """Until it has ended."""
+        self._waited(0)
+
+    def end(self) -> None:
+        """At once."""
+        with suppress(ProcessLookupError):
+            if not self.has_ended():
+                os.kill(self._pid, signal.SIGKILL)
+                self.wait()
+
+    def _waited(self, how: int) -> bool:
+        try:
+            return os.waitpid(self._pid, how)[0] != 0
+        except ChildProcessError:  # somebody else waits for children, or it was waited for
+            return True
+
+
+class _Translator(Copy):
+    """A copy of this process that translates what waits at its birth, the first first."""
+
+    def __init__(self, waiting: dict[int, Typed]) -> None:
+        self._libraries = _known(next(iter(waiting.values())))
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  (closed by end)
+        self._read = 0
+        parent = os.getpid()
+
+        def translate() -> None:
+            for name, typed in waiting.items():
+                if os.getppid() != parent:
+                    break
+                typed.translate()
+                needs = [id(library) for library in typed.library.needs()]
+                if self._libraries.keys() >= set(needs):  # else: what was made here only
+                    self._write((name, needs, typed.library.code()))
+
+        super().__init__(translate)
 
     def _write(self, record: tuple[int, list[int], bytes]) -> None:
         data = pickle.dumps(record)
@@ -155,17 +190,8 @@ class _Copy:
             name, needs, code = pickle.loads(data)
             yield name, [self._libraries[one] for one in needs], code
 
-    def has_ended(self) -> bool:
-        try:
-            return os.waitpid(self._pid, os.WNOHANG)[0] != 0
-        except ChildProcessError:  # somebody else waits for children
-            return True
-
     def end(self) -> None:
-        with suppress(ProcessLookupError, ChildProcessError):
-            if not self.has_ended():
-                os.kill(self._pid, signal.SIGKILL)
-                os.waitpid(self._pid, 0)
+        super().end()
         self._file.close()
 
 
@@ -179,7 +205,7 @@ def _known(typed: Typed) -> dict[int, Any]:
     return found
 
 
-def _may_fork() -> bool:
+def may_fork() -> bool:
     """Another core is there, and no thread of this process that the copy would miss."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
@@ -19,6 +20,7 @@ from ur_admittance.tune.question import Question
 
 CONNECT_SECONDS = 15  # for a scheduler to answer, and for its first worker
 _RETRIES = 2  # of a trial that fails on a worker
+_LOOK_SECONDS = 2.0  # between two looks at the cluster
 
 
 def sweep(
@@ -88,8 +90,8 @@ def _end_with_parent() -> None:
 def dask_workers(address: str) -> Iterator[Executor]:
     """The workers of a Dask cluster.
 
-    Trials of a worker that is lost are run again by others; only when none is left, they wait for
-    the next.
+    Trials of a worker that is lost are run again by others. When none is left they wait for the
+    next, which is said on the standard error; a scheduler that is gone ends the sweep.
 
     Args:
         address: of the scheduler, such as tcp://192.168.1.5:8786.
@@ -117,10 +119,34 @@ def dask_workers(address: str) -> Iterator[Executor]:
             ) from None
         _see_same_version(client)
         executor = client.get_executor(pure=False, retries=_RETRIES)
+        ended = threading.Event()
+        threading.Thread(target=_watch_workers, args=(client, address, ended), daemon=True).start()
         try:
             yield executor
         finally:
+            ended.set()
             executor.shutdown(wait=False)
+
+
+def _watch_workers(client: Any, address: str, ended: threading.Event) -> None:
+    """Say it when nobody is left who works, and when somebody is there again."""
+    working = True
+    while not ended.wait(_LOOK_SECONDS):
+        try:
+            found = bool(client.nthreads())
+        except (OSError, RuntimeError):  # it says so itself
+            continue
+        if found != working:
+            words = (
+                f"{address} has workers again"
+                if found
+                else (
+                    f"{address} has no worker left; what is not done waits for the next one ('dask "
+                    f"worker {address} --nthreads 1'), Ctrl-C ends it"
+                )
+            )
+            print(f"ur-admittance: {words}", file=sys.stderr, flush=True)
+            working = found
 
 
 def _version_here() -> str:
