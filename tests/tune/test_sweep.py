@@ -97,6 +97,31 @@ def test_it_says_that_no_worker_is_left_and_goes_on_with_the_next(
             assert answer(executor, lose_all) == alone
 
 
+@pytest.mark.slow
+def test_a_scheduler_that_dies_ends_the_sweep_with_the_reason() -> None:
+    pytest.importorskip("distributed")
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1"]
+    command += ["--port", "0", "--no-dashboard"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as scheduler:
+        assert scheduler.stderr is not None
+        line = next(line for line in scheduler.stderr if "Scheduler at" in line)
+        address = line[line.index("tcp://") :].strip()
+
+        def kill(part: str, done: int, of: int) -> None:
+            scheduler.kill()
+
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
+        with subprocess.Popen([*command, "--no-dashboard"]) as worker:
+            try:
+                with (
+                    pytest.raises(AdmittanceError, match="the Dask scheduler is gone"),
+                    dask_workers(address) as executor,
+                ):
+                    answer(executor, kill)
+            finally:
+                worker.terminate()
+
+
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setattr(sweep_module, "CONNECT_SECONDS", 0.3)

@@ -8,7 +8,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
@@ -47,6 +53,11 @@ def sweep(
     except BrokenProcessPool:
         raise AdmittanceError(
             "tune: a process of the sweep ended, perhaps for lack of memory; use fewer: --jobs 1"
+        ) from None
+    except CancelledError:
+        raise AdmittanceError(
+            "tune: the Dask scheduler is gone, and what was done with it; start it and its workers "
+            "again, then the sweep"
         ) from None
     finally:
         for future in places:
