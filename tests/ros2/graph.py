@@ -39,6 +39,7 @@ STOPPED = "the arm was stopped: "  # words of the node
 _LAST_WORDS = 20.0  # s for a process to end
 _ANSWER = 5.0  # s for an answer, before a question is asked again
 _STALL = 0.05  # s: what takes longer here was a pause of the machine
+_AT_ONCE = 100  # messages of a topic
 _READS = 0.02  # s between two calls of `each`
 _HARMLESS = (GetState, GetParameters, ListParameters, DescribeParameters, SetParameters)
 SENSOR = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -201,9 +202,14 @@ class Graph:
                 each()
 
     def _take(self) -> None:
+        """What has arrived, but no more than so many: on a busy machine an arm may send faster than
+        this process reads, and then there would be no end to it.
+        """
         for subscription, heard in self._heard:
             take, kind = subscription.handle.take_message, subscription.msg_type
-            while (taken := take(kind, False)) is not None:
+            for _ in range(_AT_ONCE):
+                if (taken := take(kind, False)) is None:
+                    break
                 heard.append(taken[0])
                 heard.sent = taken[1]["publication_sequence_number"]
                 if kind is Log and STOPPED in taken[0].msg:

@@ -12,6 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
 
 from tests.ros2.graph import Graph
+from tests.ros2.stage import CONFIG, RATE
 from ur_admittance.ros2.monitor import Monitor
 
 SECONDS = 1
@@ -44,3 +45,29 @@ def test_each_topic_has_its_rate_whatever_that_of_the_loop(graph: Graph):
         graph.after(0.05)
         counted = {messages.sent - before[topic] for topic, messages in heard.items()}
         assert all(abs(count - expected) <= 1 for count in counted), (rate, wanted, counted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", [50, 100, 500])
+def test_a_node_at_500_hz_tells_it_so_often_to_another_process(staged, wanted: int):
+    config = CONFIG.replace(f"control_rate: {RATE}", "control_rate: 500")
+    config += f"monitor_rate: {wanted}\n"
+    stage = staged("--model", "ur5e", "--inactive", config=config, arm_rate=500)
+    heard = [
+        stage.graph.hear(Twist, "/admittance_cartesian_velocity"),
+        stage.graph.hear(Twist, "/admittance_pose_error"),
+    ]
+
+    def counted() -> list[int]:
+        """Commands and messages of the arm's last motion, which is over."""
+        assert stage.change("deactivate")
+        stage.until_mute()
+        return [len(stage.trace()), *(messages.sent for messages in heard)]
+
+    stage.graph.until(lambda: stage.state == "inactive" and stage.change("activate"))
+    stage.graph.until(lambda: all(heard))  # now all have found each other
+    before = counted()
+    stage.activate()
+    stage.graph.until(lambda: len(stage.trace()) > before[0] + 250)
+    ticks, *told = (b - a for a, b in zip(before, counted(), strict=True))
+    assert all(abs(count - ticks * wanted / 500) <= 2 for count in told), (ticks, told)

@@ -20,12 +20,13 @@ from ur_admittance.cli.attend import to_and_fro
 pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 pytest.importorskip("mujoco")
 
+from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from tests.ros2 import oracle
 from tests.ros2.graph import PATIENCE, STOPPED, Graph
-from tests.ros2.stage import COMMANDS
+from tests.ros2.stage import COMMANDS, NODE
 from ur_admittance.teaching import Path
 from ur_admittance.telemetry import recording
 from ur_admittance.validate import quaternion_of
@@ -175,23 +176,53 @@ def test_init_brings_the_arm_home_and_run_holds_it_there(graph: Graph):
     np.testing.assert_allclose(states[-1].position, goal, atol=2e-3)
 
 
-def test_a_path_is_played_over_the_graph_and_the_node_leaves_at_its_end(graph: Graph):
+def play(graph: Graph, rise: float, seconds: float, *more: str) -> tuple[Any, np.ndarray]:
+    """A process that plays a path straight up, and its last place (3,), m."""
     X = MODEL.fk(MODEL.home)
     wxyz = list(quaternion_of(X))
-    places = X[:3, 3] + np.linspace(0.0, 1.0, 21)[:, None] * [0.0, 0.0, 0.01]
-    path = Path(np.linspace(0.0, 0.5, 21), np.array([[*p, *wxyz] for p in places]), MODEL.home)
+    places = X[:3, 3] + np.linspace(0.0, 1.0, 21)[:, None] * [0.0, 0.0, rise]
+    path = Path(np.linspace(0.0, seconds, 21), np.array([[*p, *wxyz] for p in places]), MODEL.home)
     path.save(graph.folder / "path.json")
-    arm = graph.start("sim-ros2", "--ideal", "--rate", str(RATE), "--json")
     changes = {"tracking.velocity_gain": 5.0, "admittance.stiffness": [300.0] * 3 + [20.0] * 3}
     config = written(graph, CONFIG.replace(changes))
     words = ("play", "path.json", "--robot", "ros2", "--config", config, "--priority", "0")
-    node = graph.start(*words, "--keep-trying", "--record", "played.mcap", "--json")
+    return graph.start(*words, "--keep-trying", "--json", *more), places[-1]
+
+
+def test_a_path_is_played_over_the_graph_and_the_node_leaves_at_its_end(graph: Graph):
+    arm = graph.start("sim-ros2", "--ideal", "--rate", str(RATE), "--json")
+    node, last = play(graph, 0.01, 0.5, "--record", "played.mcap")
     output, errors = node.communicate(timeout=3 * PATIENCE)
     assert node.returncode == 0, errors
     assert json.loads(output)["outcome"] == "reached"
     tool = recording.read(graph.folder / "played.mcap").records["X_WP"][:, :3, 3]
-    np.testing.assert_allclose(tool[-1], places[-1], atol=1e-3)
+    np.testing.assert_allclose(tool[-1], last, atol=1e-3)
     assert ended(arm)["refused"] == 0
+
+
+def test_a_planner_that_speaks_up_ends_a_path_that_is_played_at_rest(graph: Graph):
+    """Two that lead one arm would be one too many; and nobody asked this one to go elsewhere."""
+    states = graph.hear(JointState, "/joint_states", 100)
+    arm = graph.start("sim-ros2", "--ideal", "--rate", str(RATE), "--json")
+    node, _ = play(graph, 0.2, 20.0)
+    planner = graph.publisher(PoseStamped, f"{NODE}/desired_pose")
+    goal = PoseStamped()
+    goal.header.frame_id, goal.pose.orientation.w = "base_link", 1.0
+    graph.until(lambda: states and height(states[-1]) > height(states[0]) + 0.002)
+    graph.forget(node)  # it leaves with 1
+    graph.until(lambda: node.poll() is not None, lambda: planner.publish(goal))
+    output, errors = node.communicate()
+    assert node.returncode == 1, errors
+    assert json.loads(output)["outcome"] == "it was ended before"
+    graph.until(lambda: not np.any(states[-1].velocity))
+    assert height(states[0]) < height(states[-1]) < height(states[0]) + 0.05
+    assert ended(arm)["refused"] == 0
+
+
+def height(state: JointState) -> float:
+    """Of the tool, m."""
+    by_name = dict(zip(state.name, state.position, strict=True))
+    return MODEL.fk([by_name[name] for name in MODEL.joint_names])[2, 3]
 
 
 def test_a_node_that_slept_does_not_go_on_by_itself(graph: Graph):
