@@ -150,24 +150,34 @@ def test_the_second_start_loads_what_the_first_has_compiled(small):
 
 
 BESIDE = """
+import pathlib
 from ur_admittance.kernel import compile as compiling
 compiling.may_fork = lambda: True
-compiling.needed_soon(small.thrice, lambda: small.thrice(1.0))
+done = pathlib.Path(small.__file__).with_name("done")
+compiling.needed_soon(small.thrice, lambda: (small.thrice(1.0), done.touch()))
 with compiling.compiled_beside():
     print(four_times(3.0), len(small.thrice.overloads))
+    {wait}
 print(small.thrice(3.0), sum(small.thrice.stats.cache_hits.values()))
 """
 
 
 def test_another_entry_is_compiled_by_a_copy_meanwhile_and_found_on_disk(small):
-    done = small(BESIDE)
+    program = BESIDE.format(wait="while not done.exists(): pass")
+    done = small(program)
     assert done.stdout == "12.0 0\n9.0 1\n", done.stderr
-    done = small(BESIDE.replace("lambda: True", "print"))
+    done = small(program.replace("lambda: True", "print"))
     assert done.stdout == "12.0 0\n9.0 1\n", "it is there already: nobody asked for a copy"
 
 
 def test_a_copy_that_fails_costs_nothing_but_time(small):
-    done = small(BESIDE.replace("small.thrice(1.0)", "1 / 0"))
+    done = small(BESIDE.format(wait="pass").replace("small.thrice(1.0)", "1 / 0"))
+    assert done.stdout == "12.0 0\n9.0 0\n", done.stderr
+
+
+def test_nobody_waits_for_a_copy_that_hangs(small):
+    hangs = BESIDE.format(wait="pass").replace("small.thrice(1.0)", "signal.pause()")
+    done = small(f"import signal\n{hangs}")
     assert done.stdout == "12.0 0\n9.0 0\n", done.stderr
 
 

@@ -87,7 +87,8 @@ def needed_soon(entry: Any, call: Callable[[], Any]) -> None:
 def compiled_beside() -> Iterator[None]:
     """Meanwhile a copy of this process compiles what is needed soon, on a core of its own.
 
-    Both find it on disk then. What is there already, or cannot be kept, is not compiled so.
+    Both find it on disk then. What is there already, or cannot be kept, is not compiled so. Nobody
+    waits for the copy: what it has not finished by then is compiled here, when it is needed.
     """
     missing = [call for entry, call in _needed_soon if not _is_kept(entry)]
     copy = None
@@ -96,8 +97,6 @@ def compiled_beside() -> Iterator[None]:
             copy = Copy(functools.partial(_unheard, missing))
     try:
         yield
-        if copy is not None:
-            copy.wait()
     finally:
         if copy is not None:
             copy.end()

@@ -131,24 +131,17 @@ class Copy:
                 os._exit(0)  # nothing of this process is the copy's to end
 
     def has_ended(self) -> bool:
-        return self._waited(os.WNOHANG)
-
-    def wait(self) -> None:
-        """Until it has ended."""
-        self._waited(0)
+        try:
+            return os.waitpid(self._pid, os.WNOHANG)[0] != 0
+        except ChildProcessError:  # somebody else waits for children
+            return True
 
     def end(self) -> None:
         """At once."""
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, ChildProcessError):
             if not self.has_ended():
                 os.kill(self._pid, signal.SIGKILL)
-                self.wait()
-
-    def _waited(self, how: int) -> bool:
-        try:
-            return os.waitpid(self._pid, how)[0] != 0
-        except ChildProcessError:  # somebody else waits for children, or it was waited for
-            return True
+                os.waitpid(self._pid, 0)
 
 
 class _Translator(Copy):
