@@ -64,7 +64,7 @@ def tune(
     """Find gains for a task: a sweep of simulated touches, no robot.
 
     Some hundred gains are tried on random surfaces, arms and hands; the calm ones that feel nearest
-    to the wish are tried again on other cases. The first that is calm in 97 % of them, or else the
+    to the wish are tried again on other cases. The first that is calm in 99 % of them, or else the
     calmest that reaches 95 %, is written, with its margins. The same question and seed give the
     same answer, on one core or on many machines. Leaves with 1, and writes no configuration, when
     no gains will do.

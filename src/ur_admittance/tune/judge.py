@@ -17,7 +17,7 @@ from ur_admittance.tune.candidates import Candidate
 from ur_admittance.tune.question import LEAST_LAG, USUAL_DELAY, Question
 
 ENOUGH = 0.95  # share of calm cases, one of three with a flexible arm
-SAFE = 0.97  # the same with something in hand: the best of many were lucky, too
+SAFE = 0.99  # the same with something in hand: the best of many were lucky, too
 REACH = 0.1  # m, the way that the push leads the tool
 DIRECT = 0.07  # s to get going, which feels direct
 _SECONDS, _EVERY = 4.0, 5  # how long the push lasts; one tick of so many is kept
