@@ -20,6 +20,7 @@ from ur_admittance.realtime import Deadlines, Pace, RealTime, prepare, restore, 
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
 from ur_admittance.run_summary import Histogram
+from ur_admittance.stops import PUNCTUAL, reasons_of
 
 PUSH = ScriptedPush([(0.1, 0.6, np.array([0.0, 20.0, 0, 0, 0, 0]))])
 
@@ -141,9 +142,11 @@ def test_a_loop_that_slept_sends_no_old_command_and_does_not_go_on():
 class Waiting(SimRobot):
     """Three of its states have waited for 3 ms when they are seen."""
 
+    last = 202
+
     def wait(self) -> State:
         state = super().wait()
-        if 200 <= state.cycle < 203:
+        if 200 <= state.cycle <= self.last:
             state.joint_time -= 0.003
         return state
 
@@ -154,6 +157,20 @@ def test_a_state_that_is_seen_when_the_next_was_due_is_an_overrun():
     assert summary.overruns == 3
     assert summary.faulted
     assert "missed its cycle 3 times in a row" in summary.too_late
+
+
+class AlwaysWaiting(Waiting):
+    """The states after them, too."""
+
+    last = 10**9
+
+
+def test_a_loop_that_is_late_while_it_brakes_says_the_same_why_and_what_to_do():
+    with AlwaysWaiting("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
+        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=5.0)
+    assert summary.overruns > 3
+    (reason,) = reasons_of(summary.words, summary.too_late)
+    assert reason == ("the loop missed its cycle 3 times in a row", PUNCTUAL)
 
 
 class Blank(SimRobot):

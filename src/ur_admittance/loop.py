@@ -278,8 +278,9 @@ class _Loop:
             self._stop(f"the loop missed its cycle {self.this_second} times within a second")
 
     def _stop(self, why: str) -> None:
-        self.summary.too_late = self.summary.too_late or why
-        self.controller.stop(why)
+        if not self.summary.too_late or self.controller.mode != "stopped":  # else: it was told
+            self.summary.too_late = why
+            self.controller.stop(why)
 
     def come_to_rest(self, asked: list[int]) -> None:
         """Brake. A second signal leaves it to the robot's own stop."""
