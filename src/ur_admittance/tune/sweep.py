@@ -27,6 +27,10 @@ from ur_admittance.tune.question import Question
 CONNECT_SECONDS = 15  # for a scheduler to answer, and for its first worker
 _RETRIES = 2  # of a trial that fails on a worker
 _LOOK_SECONDS = 2.0  # between two looks at the cluster
+_NOBODY = (
+    "no worker left; what is not done waits for the next one ('dask worker {} --nthreads 1'), "
+    "Ctrl-C ends it"
+)
 
 
 def sweep(
@@ -148,15 +152,8 @@ def _watch_workers(client: Any, address: str, ended: threading.Event) -> None:
         except (OSError, RuntimeError):  # it says so itself
             continue
         if found != working:
-            words = (
-                f"{address} has workers again"
-                if found
-                else (
-                    f"{address} has no worker left; what is not done waits for the next one ('dask "
-                    f"worker {address} --nthreads 1'), Ctrl-C ends it"
-                )
-            )
-            print(f"ur-admittance: {words}", file=sys.stderr, flush=True)
+            words = "workers again" if found else _NOBODY.format(address)
+            print(f"ur-admittance: {address} has {words}", file=sys.stderr, flush=True)
             working = found
 
 
