@@ -59,10 +59,17 @@ def test_a_node_at_500_hz_tells_it_so_often_to_another_process(staged, wanted: i
     ]
 
     def counted() -> list[int]:
-        """Commands and messages of the arm's last motion, which is over."""
+        """Commands and messages so far, when the motion is over and all have been read."""
         assert stage.change("deactivate")
         stage.until_mute()
-        return [len(stage.trace()), *(messages.sent for messages in heard)]
+        seen: list[list[int]] = []
+
+        def is_read() -> bool:
+            seen.append([messages.sent for messages in heard])
+            return len(seen) > 1 and seen[-1] == seen[-2]
+
+        stage.graph.until(is_read)
+        return [len(stage.trace()), *seen[-1]]
 
     stage.graph.until(lambda: stage.state == "inactive" and stage.change("activate"))
     stage.graph.until(lambda: all(heard))  # now all have found each other
