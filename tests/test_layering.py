@@ -141,6 +141,19 @@ def test_every_room_in_the_list_exists() -> None:
         assert name == PACKAGE or f"{PACKAGE}.{name}" in names, name
 
 
+def test_every_step_of_the_tick_has_a_file_of_tests() -> None:
+    """What `tick` imports of the kernel, and what that imports; all but the tables."""
+    folder, tables = ROOT / "kernel", {"bits", "layout", "inner"}
+    steps, left = set(), ["tick"]
+    while left:
+        steps.add(step := left.pop())
+        modules = imports_of(folder / f"{step}.py")
+        names = {module.rpartition(".")[2] for module in modules if ".kernel." in module}
+        left += names - steps - set(left) - tables
+    tests = Path(__file__).with_name("kernel")
+    assert [step for step in sorted(steps) if not (tests / f"test_{step}.py").exists()] == []
+
+
 def test_no_two_modules_import_each_other_when_they_are_loaded() -> None:
     graph = {name_of(file): imports_of(file) for file in FILES}
     done: set[str] = set()

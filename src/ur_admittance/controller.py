@@ -18,7 +18,7 @@ from ur_admittance.kernel.compile import announced, compiled_beside, entry_point
 from ur_admittance.kernel.tick import STOPPED_NOW, WRONG_Q, WRONG_WRENCH, update
 from ur_admittance.model import RobotModel
 from ur_admittance.packing import Change, pack, repack
-from ur_admittance.preflight import drift_warning, motion
+from ur_admittance.preflight import drift_warning, impossible, moving
 from ur_admittance.streaming import WISHES, Streaming, compiled_stream
 from ur_admittance.validate import (
     FARTHEST,
@@ -33,8 +33,6 @@ from ur_admittance.validate import (
 TRACE_SECONDS = 2.0
 MODES = ("inactive", "active", "holding", "stopped", "leaving")
 _FLOAT64 = np.dtype(np.float64)
-_NEAR = 0.5  # rad that a joint may be outside its range: recovery is possible from there
-_MOMENT = 0.01  # s
 _SLOWEST = 0.01  # share of its speed that an arm makes at least
 
 
@@ -97,7 +95,10 @@ class Controller(Streaming):
                 configured equilibrium, else the measured pose.
             qd: measured joint rates, rad/s (6,), if they are known: an arm that moves is refused.
         """
-        q = self._standing(as_numbers(q, "q", (6,), unit="rad"), qd)
+        q = as_numbers(q, "q", (6,), unit="rad")
+        rates = None if qd is None else as_numbers(qd, "qd", (6,), unit="rad/s")
+        if found := impossible(self.model, q) or moving(self.model, q, rates):
+            raise RobotError(f"activate: {found}")
         goal = self._goal(X_WD)
         self._clear()
         state = self._state[0]
@@ -376,22 +377,6 @@ class Controller(Streaming):
         if self._equilibrium is None:
             return None
         return transform(self._equilibrium.position, self._equilibrium.orientation)
-
-    def _standing(self, q: np.ndarray, qd: ArrayLike | None) -> np.ndarray:
-        """`q`, of an arm that can be there and stands still."""
-        low, high = self.model.q_min - _NEAR, self.model.q_max + _NEAR
-        for name, angle, least, most in zip(self.model.joint_names, q, low, high, strict=True):
-            if not least <= angle <= most:
-                raise RobotError(
-                    f"activate: {name} cannot be at {angle:g} rad, its range is "
-                    f"{least + _NEAR:.3f} to {most - _NEAR:.3f} rad; are these degrees?"
-                )
-        if qd is not None:
-            rates = as_numbers(qd, "qd", (6,), unit="rad/s")
-            problem = motion(self.model, q, q + rates * _MOMENT, _MOMENT)
-            if problem:
-                raise RobotError(f"activate: {problem}")
-        return q
 
     def _write_goal(self, X: np.ndarray, V: np.ndarray) -> None:
         inputs = self._inputs[0]

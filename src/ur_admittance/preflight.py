@@ -22,6 +22,8 @@ from ur_admittance.model import RobotModel
 
 SECONDS, FEWEST = 0.05, 5  # how long the arm is looked at, s, and at how many states at least
 STILL, STILL_TURN = 1e-3, 5e-3  # m/s of the tool, rad/s of a joint
+_NEAR = 0.5  # rad that a joint may be outside its range: recovery is possible from there
+_MOMENT = 0.01  # s
 _AT_WALL = 1e-3  # m: a tool that was held at a wall may start again there
 _ALONG = np.cos(np.radians(20.0))  # directions within this angle count as the same
 _ALIKE = 0.2  # share of a force by which another may differ and still count as the same
@@ -131,6 +133,22 @@ def outside(config: Config, p_WP: np.ndarray) -> str:
         "bring it inside, move the wall, or allow it with --allow-outside: then it can only be "
         "moved inwards"
     )
+
+
+def impossible(model: RobotModel, q: np.ndarray) -> str:
+    """Which joint cannot be where it is said to be, in words; "" if all can. Angles, rad (6,)."""
+    for name, angle, low, high in zip(model.joint_names, q, model.q_min, model.q_max, strict=True):
+        if not low - _NEAR <= angle <= high + _NEAR:
+            return (
+                f"{name} cannot be at {angle:g} rad, its range is {low:.3f} to {high:.3f} rad; are "
+                "these degrees?"
+            )
+    return ""
+
+
+def moving(model: RobotModel, q: np.ndarray, qd: np.ndarray | None) -> str:
+    """That the arm moves, in words; "" if it stands, or if its rates, rad/s (6,), are not known."""
+    return "" if qd is None else motion(model, q, q + qd * _MOMENT, _MOMENT)
 
 
 def motion(model: RobotModel, q: np.ndarray, q_now: np.ndarray, seconds: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from ur_admittance import preflight
@@ -16,6 +18,18 @@ _LOOK = 0.8  # s: somewhat longer, for states that come late
 SECONDS = 0.5  # how long the samples last that are averaged
 _NOISE = {"force": (LINEAR, 2.0, "N"), "torque": (ANGULAR, 0.2, "Nm")}  # standard deviation
 _STILL = 0.002  # rad that a joint may move meanwhile
+
+
+class Tared(Protocol):
+    """What `tare` looks at: a `Controller`, or one as another process sees it."""
+
+    @property
+    def config(self) -> Config: ...
+    @property
+    def params(self) -> np.ndarray: ...
+    @property
+    def mode(self) -> str: ...
+    def trace(self) -> np.ndarray: ...
 
 
 def watched(robot: Robot, config: Config) -> dict[str, list[float]]:
@@ -33,7 +47,7 @@ def watched(robot: Robot, config: Config) -> dict[str, list[float]]:
     return tare(controller)
 
 
-def tare(controller: Controller) -> dict[str, list[float]]:
+def tare(controller: Tared) -> dict[str, list[float]]:
     """The parameters that make the wrench zero as it was during the last half second.
 
     Hand them to `Controller.set`, or to the blackboard. Tool weight stays in `payload`.

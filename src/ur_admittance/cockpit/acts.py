@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ur_admittance.calibration.tare import tare
 from ur_admittance.cockpit.doors import WORD_BYTES
 from ur_admittance.cockpit.form import changed, live_changes, values_of
 from ur_admittance.config import Config
-from ur_admittance.controller import MODES, TRACE_SECONDS, Controller
+from ur_admittance.controller import MODES, TRACE_SECONDS
 from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.validate import as_numbers, suggest
 
@@ -153,7 +153,7 @@ class Tuning:
 
 def tared(reader: Reader) -> dict[str, Any]:
     """The changes that make what the sensor feels now zero; see `calibration.tare`."""
-    return tare(cast(Controller, Seen(reader)))
+    return tare(Seen(reader))
 
 
 def for_station(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,11 +22,7 @@ from ur_admittance.kernel.spatial import (
 )
 
 _SHARE = 0.8  # of the arm's lag: more than all of it would excite the arm's structure
-_BACK = (
-    1.5  # times what the joints can accelerate: a lead beyond it could not be taken back in time
-)
-
-
+_BACK = 1.5  # times what the joints can accelerate: a lead beyond it could not be taken back
 _BEND = 1.3  # times what the joints can do without turning the tool; far more, and they do less
 
 

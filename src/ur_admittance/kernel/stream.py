@@ -7,8 +7,8 @@ by what the law's damping takes out and by springs that grow weaker, and holds n
 
     E' <= E + tank,   tank' = min(tank - (E' - E) + dt v^T D v, most)       E = 1/2 x^T s K x
 
-A mass that grows keeps its kinetic energy. So, whatever is streamed, no more than the tank's size
-is ever given beyond what came in.
+A mass that grows keeps its kinetic energy, and axes that turn between unequal masses add none. So,
+whatever is streamed, no more than the tank's size is ever given beyond what came in.
 """
 
 from __future__ import annotations
@@ -77,6 +77,15 @@ def spring_energy(s):
 
 
 @jit
+def kinetic_energy(s):
+    """What the masses hold, J."""
+    energy = 0.0
+    for n in range(6):
+        energy += 0.5 * s.mass[n] * s.v[n] * s.v[n]
+    return energy
+
+
+@jit
 def stream(p, s):
     """Force, axes and gains of this tick, from the configuration or from what is streamed."""
     ends = s.streams & TARGET and s.stream_age > p.stream_timeout
@@ -100,7 +109,12 @@ def stream(p, s):
         return
     before = spring_energy(s)
     if turned:
+        moved = kinetic_energy(s)
         turn_axes(p, s, task)
+        moves = kinetic_energy(s)
+        if moves > moved:
+            for n in range(6):
+                s.v[n] *= math.sqrt(moved / moves)
     for n in range(6):
         if s.streams & GAINS:
             mass = s.mass_wish[n]

@@ -61,7 +61,7 @@ class Arming:
         robot, controller = node.configured("run")
         mode = node.parameters.config.output.mode
         if node.board is not None and needed(mode) and not self._allowed.unguarded:
-            topic = robot.topic(mode)
+            topic = robot.commands.topic(mode)
             self.guard = Guard(self._io, topic, node.board, controller.params, priority)
 
     def end_guard(self) -> None:

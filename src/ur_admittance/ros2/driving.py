@@ -111,11 +111,11 @@ class Driving:
     def _look(self) -> None:
         """Look at the arm for those who have asked to be active, or for a reset."""
         node = self._node
-        if node.looked is not None:
+        if node.look_asked is not None:
             found = node.look_around()
-            looked, node.looked = node.looked, None
-            looked.set_result(found)
-            while node.waiting and node.looked is None:  # what was found is true now
+            asked, node.look_asked = node.look_asked, None
+            asked.set_result(found)
+            while node.waiting and node.look_asked is None:  # what was found is true now
                 node.spin(0.05)
 
     def _idle(self) -> None:

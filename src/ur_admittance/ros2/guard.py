@@ -78,7 +78,7 @@ class Guard:
     def watch(self, robot: Ros2Robot) -> str:
         """Have it look from now on. Returns why it cannot, in words; "" if it does."""
         found = ""
-        words = self._answer(robot) if self._tell(f"watch {robot.listeners()}") else []
+        words = self._answer(robot) if self._tell(f"watch {robot.commands.listeners()}") else []
         if "watching" not in words:
             found = f"is not heard on {self._topic}" if "alone" in words else "did not start"
         elif not self._seen(robot):
@@ -90,13 +90,13 @@ class Guard:
                 "position, or say --no-guard to go without it"
             )
         self._watching = True
-        robot.helpers.add(self.name)
+        robot.commands.helpers.add(self.name)
         return ""
 
     def rest(self, robot: Ros2Robot) -> None:
         """Have it look no longer: the arm is at rest, or somebody else's."""
         self._watching = False
-        robot.helpers.discard(self.name)
+        robot.commands.helpers.discard(self.name)
         self._tell("rest")
 
     def problem(self) -> str:

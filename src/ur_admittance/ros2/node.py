@@ -62,7 +62,7 @@ class AdmittanceNode(ManagedNode):
         stopped: why the arm was stopped, in words, while it waits for reset; else "".
         refused: why it did not come up at the last attempt.
         at_rest: done when the arm has come to rest, for who waits to leave the active state.
-        looked: done when all has been looked at that may stand against moving the arm, for who
+        look_asked: done when all has been looked at that may stand against moving the arm, for who
             waits to activate or reset; its result is what was found.
         arming: what happens before the arm moves.
         allowed: what those on the graph may do.
@@ -112,7 +112,7 @@ class AdmittanceNode(ManagedNode):
         self._arm: RobotModel | None = None
         self._left: list[Ros2Robot] = []
         self.at_rest: Future | None = None
-        self.looked: Future | None = None
+        self.look_asked: Future | None = None
         self._trying = False
         # What the loop takes itself belongs to no executor, hence to a node of its own.
         self._io = wire.rclpy.create_node(
@@ -180,8 +180,8 @@ class AdmittanceNode(ManagedNode):
         """Ask for a look at what stands against moving the arm: the loop's thread takes it as soon
         as it has served this request, and serves others meanwhile.
         """
-        self.looked = self.looked or Future()
-        return self.looked
+        self.look_asked = self.look_asked or Future()
+        return self.look_asked
 
     # --- what the process calls ---
 

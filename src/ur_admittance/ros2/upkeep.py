@@ -137,7 +137,7 @@ class Upkeep:
             self.warn(f"the guard says: {guard.said.pop(0)}")
         if once and not reason:
             mode = self._node.parameters.config.output.mode
-            reason = robot.others(mode) or robot.rivals()
+            reason = robot.commands.others(mode) or robot.rivals()
         if reason and controller.mode != "stopped":
             controller.stop(reason)
 

@@ -88,22 +88,22 @@ class WrenchNode:
         """Process samples until `seconds` have passed, or `asked` is no longer empty."""
         bell = wire.Bell(self._node, self._raw)
         end = np.inf if seconds is None else time.monotonic() + seconds
-        look, self._started = 0.0, time.monotonic()
-        looked, paused, doubtful = self._started, self._started, -np.inf
+        next_answer, self._started = 0.0, time.monotonic()
+        awake, paused, doubtful = self._started, self._started, -np.inf
         while not asked and time.monotonic() < end:
             bell.wait(_LOOK)
             now = time.monotonic()
-            if now - looked > _PAUSE:
-                paused, doubtful = looked, now + _GRACE
-            looked = now
+            if now - awake > _PAUSE:
+                paused, doubtful = awake, now + _GRACE
+            awake = now
             before = min(self._raw.emptied, paused) if now <= doubtful else self._raw.emptied
             for joints in self._joints.new():
                 if self._reader.read(joints, self._q, self._qd):
                     self._joints_arrived = self._joints.arrived
             for sample in self._raw.new():
                 self._process(sample, before)
-            if time.monotonic() > look:
-                look = time.monotonic() + _PATIENCE
+            if time.monotonic() > next_answer:
+                next_answer = time.monotonic() + _PATIENCE
                 self._answer()
 
     def _process(self, sample: Any, before: float) -> None:

@@ -16,22 +16,19 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from numpy.typing import ArrayLike
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ur_admittance.config import Config
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2.commands import Commands
 from ur_admittance.robots.ros2.pacing import ByJointStates, ByTimer, paced
 from ur_admittance.robots.ros2.readers import JointReader, WrenchReader
 from ur_admittance.validate import six
 
 _PATIENCE = 5.0  # s, for everything to arrive when connecting
 _MATCHING = 2.0  # s for the other side to find our publisher
-_ARRIVES = 2.0  # s, for the last command, if a listener is slow or has died
-_LEASE = 20.0  # s for which DDS believes that a killed process lives
 _TROUBLE = 0.1  # s between two looks at who else is on the graph
 _MEANWHILE = 0.04  # s between two calls of what is done meanwhile
 
@@ -48,13 +45,13 @@ class Ros2Robot(Robot):
 
     Attributes:
         joints, wrenches: where the messages arrive.
+        commands: where ours go out.
         pace: what the loop waits for.
         heard: joint states of use so far, those that were lost included.
         problem: why the last joint state was of no use, in words; "" if it was.
         senders: who sent joint states and wrenches of use, by topic, since it was last emptied.
         strange: why a wrench was not believed since `keep_frame`, in words; or "".
         told: called with every velocity before it is sent, rad/s (6,).
-        helpers: full names of nodes that may publish commands beside this one: its own guard.
         resolve: makes the real name of a topic, where names are remapped.
         meanwhile: called now and then by a `look` that takes its time.
     """
@@ -93,13 +90,11 @@ class Ros2Robot(Robot):
         self._wrench_topic, self._sign, self._name, self._watch = wrench, sign, name, watch
         self._node, self.resolve = node, resolve
         self._owned = ExitStack()
-        self._publishers: dict[str, Any] = {}
         self._state = State()
         self._state.wrenches = 0
         self._q, self._qd, self._q_before = np.full((3, 6), np.nan)
         self._count = self._felt = self.heard = 0
         self.senders: dict[str, set[bytes]] = {topics.JOINT_STATES: set(), wrench: set()}
-        self.helpers: set[str] = set()
         self.told: Callable[[np.ndarray], None] | None = None
         self.meanwhile: Callable[[], None] | None = None
         self._next_look = self._next_meanwhile = 0.0
@@ -140,9 +135,7 @@ class Ros2Robot(Robot):
         self.wrenches = self._inbox(WrenchStamped, self._wrench_topic)
         self._bell = wire.Bell(self._node, self.joints)
         self.pace = paced(self.config.clock, self.rate, self._bell, self._take)
-        self._numbers, self._point = Float64MultiArray(), JointTrajectoryPoint()
-        # Without a stamp it counts from its arrival; controllers refuse one that lies in the past.
-        self._trajectory = JointTrajectory(joint_names=list(names), points=[self._point])
+        self.commands = Commands(self._node, names, self.resolve)
         self._life = "connected"
 
     def wait(self) -> State:
@@ -166,13 +159,11 @@ class Ros2Robot(Robot):
         rates = six("send_velocity", "qd", "rad/s", qd)
         if self.told is not None:
             self.told(rates)
-        self._numbers.data = rates.tolist()
-        self._publisher("velocity").publish(self._numbers)
+        self.commands.send("velocity", rates.tolist())
 
     def send_position(self, q_ref: ArrayLike) -> None:
         self._require("connected", "send_position")
-        self._numbers.data = six("send_position", "q_ref", "rad", q_ref).tolist()
-        self._publisher("position").publish(self._numbers)
+        self.commands.send("position", six("send_position", "q_ref", "rad", q_ref).tolist())
 
     def send_trajectory(self, q_ref: ArrayLike, qd: ArrayLike, time_from_start: float) -> None:
         self._require("connected", "send_trajectory")
@@ -181,16 +172,14 @@ class Ros2Robot(Robot):
                 f"send_trajectory: time_from_start must be above 0 and <= 3600 s, got "
                 f"{time_from_start!r:.100}"
             )
-        self._point.positions = six("send_trajectory", "q_ref", "rad", q_ref).tolist()
-        self._point.velocities = six("send_trajectory", "qd", "rad/s", qd).tolist()
-        seconds, rest = divmod(round(1e9 * time_from_start), 10**9)
-        self._point.time_from_start.sec, self._point.time_from_start.nanosec = seconds, rest
-        self._publisher("trajectory").publish(self._trajectory)
+        angles = six("send_trajectory", "q_ref", "rad", q_ref).tolist()
+        rates = six("send_trajectory", "qd", "rad/s", qd).tolist()
+        self.commands.send_trajectory(angles, rates, time_from_start)
 
     def stop(self) -> None:
         """As every robot: a velocity of zero. Positions and trajectories hold where they are."""
         self._require("connected", "stop")
-        if "velocity" in self._publishers:
+        if self.commands.publishes("velocity"):
             self.send_velocity(np.zeros(6))
 
     def close(self) -> None:
@@ -229,58 +218,29 @@ class Ros2Robot(Robot):
 
         Returns what stands against it, in words; "" if it is ours.
         """
-        found = self.others(mode)
+        found = self.commands.others(mode)
         if not found:
-            publisher, deadline = self._publisher(mode), time.monotonic() + _MATCHING
+            publisher, deadline = self.commands.publisher(mode), time.monotonic() + _MATCHING
             while not publisher.get_subscription_count() and time.monotonic() < deadline:
                 self.look(0.02)
             if not publisher.get_subscription_count():
                 found = (
-                    f"nobody listens on {self.topic(mode)}; load and activate that controller, or "
-                    "choose another output.mode"
+                    f"nobody listens on {self.commands.topic(mode)}; load and activate that "
+                    "controller, or choose another output.mode"
                 )
-            found = found or self.others(mode)  # whoever claimed it at the same moment
+            found = found or self.commands.others(mode)  # whoever claimed it at the same moment
         if found:
             self.release()
         return found
 
-    def listeners(self) -> int:
-        """How many listen to our commands."""
-        return sum(each.get_subscription_count() for each in self._publishers.values())
-
     def release(self) -> None:
-        """Publish commands no more, when those that were sent have arrived: with its publisher, DDS
-        forgets a command of rest that is still on its way.
-        """
-        for publisher in self._publishers.values():
-            wire.arrived(publisher, _ARRIVES)
-            self._node.destroy_publisher(publisher)
-        self._publishers.clear()
+        """Command the arm no more, and believe wrenches in any frame again."""
+        self.commands.release()
         self._wrench_reader.only, self.strange = None, ""
 
     def keep_frame(self) -> None:
         """From now on believe only wrenches in the frame of the last one, until `release`."""
         self._wrench_reader.only, self.strange = self._wrench_reader.frame, ""
-
-    def others(self, mode: str) -> str:
-        """Who else publishes commands of this kind, in words; "" if nobody does."""
-        topic = self.topic(mode)
-        own = int(mode in self._publishers)
-        known = own + len(self.helpers)
-        if self._node.count_publishers(topic) <= known:  # quick; who they are takes longer
-            return ""
-        found = wire.others_on(self._node, topic, own)
-        others = [name for name in found if name not in self.helpers]
-        if not others:
-            return ""
-        return (
-            f"{', '.join(others)} publishes on {topic}, too; end it first (what was killed is "
-            f"forgotten after {_LEASE:g} s)"
-        )
-
-    def topic(self, mode: str) -> str:
-        """The command topic of a mode, as it is called on this graph."""
-        return self.resolve(topics.COMMANDS[mode])
 
     @property
     def wrench_topic(self) -> str:
@@ -309,7 +269,7 @@ class Ros2Robot(Robot):
         if time.monotonic() < self._next_look:
             return ""
         self._next_look = time.monotonic() + _TROUBLE
-        return self.strange or self.others(self.config.output.mode) or self.rivals()
+        return self.strange or self.commands.others(self.config.output.mode) or self.rivals()
 
     def look(self, seconds: float) -> State:
         """Take what arrives within a time, s, and return the newest."""
@@ -375,14 +335,6 @@ class Ros2Robot(Robot):
         self.heard = self._count + self.joints.lost
         if isinstance(self.pace, ByJointStates):
             state.cycle = self.heard
-
-    def _publisher(self, mode: str) -> Any:
-        publisher = self._publishers.get(mode)
-        if publisher is None:
-            kind = JointTrajectory if mode == "trajectory" else Float64MultiArray
-            publisher = self._node.create_publisher(kind, self.topic(mode), wire.COMMAND)
-            self._publishers[mode] = publisher
-        return publisher
 
     def _inbox(self, kind: Any, topic: str) -> wire.Inbox:
         return wire.Inbox(self._node, kind, self.resolve(topic), raw=True)
