@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 from tests.kernel.plain import Records, plain, records
 from ur_admittance.kernel import bits
 
-motion, jacobian = plain("contact_motion"), plain("jacobian")
+motion = plain("contact_motion")
 seeds = st.integers(0, 2**31)
 LAG = 0.025  # s; four fifths of it are made up for
 MADE_UP = 0.8 * LAG
