@@ -124,6 +124,20 @@ class Stage:
 
         self.graph.until(refused)
 
+    def refuses_once_heard(self, words: str, change: str, back: str) -> None:
+        """The same, of any change, where the reason may still be on its way to the node: until it
+        has heard, it may do as it is asked, and is brought back.
+        """
+
+        def refused() -> bool:
+            if self.change(change):
+                assert self.change(back)
+            self.graph.after(0.1)
+            return self.said(words)
+
+        self.graph.until(refused)
+        assert not self.change(change)
+
     @property
     def state(self) -> str:
         return self.graph.call(

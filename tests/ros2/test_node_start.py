@@ -45,9 +45,8 @@ def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reaso
     assert stage.change("deactivate") and stage.change("cleanup")
     assert stage.state == "unconfigured"
     stage.behave(description=RobotModel.ur("ur10e").to_urdf())
-    # Until the node has heard it, it may configure itself for the arm that it knows.
-    stage.graph.until(lambda: not (stage.change("configure") and stage.change("cleanup")))
-    stage.until_said("the arm is not the one this node was first configured for; start it anew")
+    words = "the arm is not the one this node was first configured for; start it anew"
+    stage.refuses_once_heard(words, "configure", "cleanup")
     assert stage.state == "unconfigured"
     stage.behave(description=URDF)
     stage.graph.until(lambda: stage.change("configure"))
