@@ -143,7 +143,7 @@ def test_every_room_in_the_list_exists() -> None:
 
 def test_every_step_of_the_tick_has_a_file_of_tests() -> None:
     """What `tick` imports of the kernel, and what that imports; all but the tables."""
-    folder, tables = ROOT / "kernel", {"bits", "layout", "inner"}
+    folder, tables = ROOT / "kernel", {"bits", "inner", "layout", "state"}
     steps, left = set(), ["tick"]
     while left:
         steps.add(step := left.pop())

@@ -84,3 +84,103 @@ def test_what_is_given_up_is_at_most_all_there_is_and_never_turns_round(value, e
         assert left == value
     elif abs(excess) < abs(value):
         assert left == pytest.approx(value - excess)
+
+
+def limited(seed: int, frame: str, status: int, **changes: float) -> Records:
+    """An arm whose law wants to go somewhere, and whose status says what holds it back."""
+    rng = np.random.default_rng(seed)
+    r = records(free_config(**{"admittance.frame": frame}), status=status, **changes)
+    r.s.wxyz_WD[:] = wxyz_of(Rotation.random(None, rng))
+    r.s.v[:] = rng.normal(size=6)
+    r.s.dx[:] = r.s.v * r.s.dt
+    r.s.at_goal = 1
+    r.s.V_track[:] = in_world(r, frame, r.s.v)
+    return r
+
+
+def in_world(r: Records, frame: str, v: np.ndarray) -> np.ndarray:
+    """A twist in the law's axes, in those of W."""
+    turn = rotation_of(r.s.wxyz_WD) if frame == "probe" else Rotation.identity()
+    return np.concatenate([turn.apply(v[:3]), turn.apply(v[3:])])
+
+
+frames = pytest.mark.parametrize("frame", ["probe", "base"])
+
+
+@frames
+@settings(max_examples=30)
+@given(seeds, st.floats(0.0, 1.0))
+def test_an_arm_that_makes_a_share_of_the_motion_leaves_the_law_that_share(
+    frame, seed, share
+) -> None:
+    r = limited(seed, frame, bits.SPEED_LIMIT)
+    wished = r.s.v.copy()
+    windup.hold_back(r.p, r.s, share * r.s.V_track)
+    np.testing.assert_allclose(r.s.v, share * wished, atol=1e-12)
+    np.testing.assert_allclose(r.s.dx, share * wished * r.s.dt, atol=1e-15)
+
+
+@frames
+@settings(max_examples=50)
+@given(seeds)
+def test_whatever_the_limits_made_of_it_no_axis_of_the_law_speeds_up_or_turns_round(
+    frame, seed
+) -> None:
+    r = limited(seed, frame, bits.ACCELERATION_LIMIT)
+    before, V_follow = r.s.v.copy(), np.random.default_rng(seed + 1).normal(size=6)
+    windup.hold_back(r.p, r.s, V_follow)
+    assert (np.abs(r.s.v) <= np.abs(before)).all()
+    assert (r.s.v * before >= 0.0).all()
+
+
+def test_an_axis_that_is_switched_off_is_left_alone() -> None:
+    r = limited(1, "base", bits.SPEED_LIMIT)
+    r.p.enabled[1] = 0
+    before = r.s.v[1]
+    windup.hold_back(r.p, r.s, np.zeros(6))
+    assert r.s.v[1] == before and not r.s.v[[0, 2, 3, 4, 5]].any()
+
+
+@pytest.mark.parametrize("spring", [0.0, 100.0])
+def test_where_the_arm_is_pushed_back_only_axes_without_a_spring_step_back_with_it(spring) -> None:
+    r = limited(2, "base", bits.SPEED_LIMIT)
+    r.s.stiffness[:] = spring
+    back, dt = -0.5 * r.s.V_track, r.s.dt
+    windup.hold_back(r.p, r.s, back)
+    assert not r.s.v.any()
+    np.testing.assert_allclose(r.s.dx, 0.0 if spring else back * dt, atol=1e-15)
+
+
+def test_a_limited_jerk_keeps_the_lead_that_builds_the_acceleration_up() -> None:
+    r = limited(3, "base", bits.JERK_LIMIT)
+    r.p.a_max, r.p.jerk_max = 2.0, 50.0
+    lead = 2.0 * (r.s.dt + 2.0 / 50.0 / 2.0)  # a (T + a / (2 j))
+    r.s.v[:3] = r.s.V_track[:3] = 0.5 * lead, -3.0 * lead, 0.0
+    windup.hold_back(r.p, r.s, np.zeros(6))
+    np.testing.assert_allclose(r.s.v[:3], [0.5 * lead, -lead, 0.0], atol=1e-12)
+
+
+def test_the_lead_over_the_lag_of_the_arm_is_not_the_laws_to_give_up() -> None:
+    r = limited(4, "base", bits.SPEED_LIMIT)
+    wished = r.s.v.copy()
+    r.s.lead[:] = 0.2 * wished[:3]
+    r.s.V_track[:3] += r.s.lead
+    windup.hold_back(r.p, r.s, r.s.V_track - np.r_[r.s.lead, 0, 0, 0])  # the limits took the lead
+    np.testing.assert_allclose(r.s.v, wished, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("status", "left"),
+    [(bits.WORKSPACE_LIMIT, 0.03), (bits.ACCELERATION_LIMIT, 0.05), (0, 0.05)],
+    ids=["a wall lasts", "an acceleration ends by itself", "nothing limits"],
+)
+def test_an_axis_that_presses_gives_up_its_integrals_to_a_limit_that_lasts(status, left) -> None:
+    r = records(status=status)
+    r.p.force_axes[:] = 0, 0, 1, 0, 0, 0
+    r.s.force_v[:], r.s.v[:] = 0.06, 0.04  # m/s: wished, and what the limits left of it
+    r.s.force_I1[:], r.s.force_I2[:] = 0.05, 0.7
+    windup.hold_back_force(r.p, r.s)
+    assert r.s.force_I1[2] == pytest.approx(left)
+    assert r.s.force_I2[2] == (0.0 if left < 0.05 else 0.7)
+    others = [0, 1, 3, 4, 5]
+    assert (r.s.force_I1[others] == 0.05).all() and (r.s.force_I2[others] == 0.7).all()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.desired import LONGEST_STEP, STALE_AFTER
-from ur_admittance.kernel.layout import EVENTS
 from ur_admittance.kernel.monitor import SWING
+from ur_admittance.kernel.state import EVENTS
 from ur_admittance.kernel.wrench import FULL
 
 LONGEST_DT = 0.1  # s

@@ -36,18 +36,7 @@ from ur_admittance.kernel.spatial import (
     sub,
     turn,
 )
-from ur_admittance.kernel.windup import shortened
 
-_BRIEF = (  # limits that end by themselves
-    bits.ACCELERATION_LIMIT
-    | bits.JERK_LIMIT
-    | bits.JOINT_ACCELERATION_LIMIT
-    | bits.BEYOND_ACCELERATION
-    | bits.CONTACT_BRAKING
-    | bits.CONTACT_DAMPING
-    | bits.CONTACT_OSCILLATION
-    | bits.WRENCH_SATURATED
-)
 OFF, APPROACH, SEARCH, HOLD = 0, 1, 2, 3
 _FILTER = 1.2e-3  # s, the low-pass of the felt force
 _RISE = 60.0  # 1/s, how fast the reference goes to the target
@@ -258,16 +247,3 @@ def swing(s, n, e, unit):
         s.force_K[n] *= _GROW
         s.force_K_fit[n] = s.force_K[n]
         s.force_swings[n] = 0
-
-
-@jit
-def give_up(p, s):
-    """What limits took from the velocity, the integrals give up."""
-    if not s.status & bits.LIMITS & ~_BRIEF:
-        return
-    for n in range(6):
-        if p.force_axes[n]:
-            cut = s.force_v[n] - s.v[n]
-            s.force_I1[n] = shortened(s.force_I1[n], cut)
-            if cut != 0.0:
-                s.force_I2[n] = 0.0

@@ -19,7 +19,7 @@ from ur_admittance.kernel.contact import clear_contact, damp, feel, sharpen
 from ur_admittance.kernel.contact_motion import allow_braking, lead_lag, note_contact
 from ur_admittance.kernel.desired import desired, take_goal
 from ur_admittance.kernel.drift import watch_drift
-from ur_admittance.kernel.force import clear_force, give_up, press
+from ur_admittance.kernel.force import clear_force, press
 from ur_admittance.kernel.ik import inverse_kinematics
 from ur_admittance.kernel.kinematics import kinematics
 from ur_admittance.kernel.law import (
@@ -47,7 +47,7 @@ from ur_admittance.kernel.spatial import (
 from ur_admittance.kernel.stream import clear_stream, stream, take_stream
 from ur_admittance.kernel.track import not_following, pose_error, reference, track
 from ur_admittance.kernel.viability import slow_together
-from ur_admittance.kernel.windup import hold_back, leash
+from ur_admittance.kernel.windup import hold_back, hold_back_force, leash
 from ur_admittance.kernel.wrench import accept_wrench, to_law_axes, wrench
 
 # what `update` returns
@@ -75,7 +75,7 @@ def step(p, s, i, o):
     watch(p, s)
     take_goal(s, i)
     take_stream(s, i)
-    if s.lead_time >= 0.0 and s.mode == bits.ACTIVE and not s.seeding and not_following(p, s):
+    if s.mode == bits.ACTIVE and not s.seeding and not_following(p, s):
         s.status |= bits.NOT_FOLLOWING
     if s.ik_failures >= IK_FAILURES:
         s.status |= bits.IK_FAILED
@@ -171,7 +171,7 @@ def move(p, s):
     if s.status & bits.LIMITS:
         hold_back(p, s, s.V_lim if s.status & bits.SINGULARITY else s.V_cmd)
     if p.pressing:
-        give_up(p, s)
+        hold_back_force(p, s)
     note_contact(s)
     move_offset(s)
     command_pose(p, s)

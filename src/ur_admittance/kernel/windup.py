@@ -1,8 +1,9 @@
 """Anti-windup: while anything holds the arm back, the law does not run ahead of it.
 
-Two things are done, both here. What the limits took from the motion, the law gives up at once
-(`hold_back`). And however it came about, the commanded pose stays within a bounded distance of the
-measured one (`leash`): an arm that is let go after ten seconds at a wall does not lunge.
+Three things are done, all here. What the limits took from the motion, the law gives up at once
+(`hold_back`), and so do the integrals of the axes that press (`hold_back_force`). And however it
+came about, the commanded pose stays within a bounded distance of the measured one (`leash`): an arm
+that is let go after ten seconds at a wall does not lunge.
 """
 
 from __future__ import annotations
@@ -27,6 +28,17 @@ from ur_admittance.kernel.spatial import (
     set_quaternion,
     shortest,
     sub,
+)
+
+_BRIEF = (  # limits that end by themselves
+    bits.ACCELERATION_LIMIT
+    | bits.JERK_LIMIT
+    | bits.JOINT_ACCELERATION_LIMIT
+    | bits.BEYOND_ACCELERATION
+    | bits.CONTACT_BRAKING
+    | bits.CONTACT_DAMPING
+    | bits.CONTACT_OSCILLATION
+    | bits.WRENCH_SATURATED
 )
 
 
@@ -58,6 +70,19 @@ def hold_back(p, s, V_follow):
             s.dx[n] -= excess[n] * s.dt
         else:
             s.dx[n] = shortened(s.dx[n], excess[n] * s.dt)
+
+
+@jit
+def hold_back_force(p, s):
+    """What lasting limits took from the velocity of an axis that presses, its integrals give up."""
+    if not s.status & bits.LIMITS & ~_BRIEF:
+        return
+    for n in range(6):
+        if p.force_axes[n]:
+            cut = s.force_v[n] - s.v[n]
+            s.force_I1[n] = shortened(s.force_I1[n], cut)
+            if cut != 0.0:
+                s.force_I2[n] = 0.0
 
 
 @jit
