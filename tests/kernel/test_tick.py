@@ -27,7 +27,7 @@ MOTION_STEPS = [
     "re_anchor", "reference",
 ]  # fmt: skip
 CONTACT_STEPS = ["feel", "sharpen", "damp", "lead_lag", "allow_braking"]
-FORCE_STEPS = ["press", "give_up"]
+FORCE_STEPS = ["press", "hold_back_force"]
 BRAKE_STEPS = ["pose_error", "limit", "inverse_kinematics", "reference"]
 LAST_STEPS = ["note_events", "write"]
 
@@ -83,7 +83,7 @@ def test_what_presses_comes_after_the_law_and_gives_up_what_limits_took(monkeypa
     z = [False, False, True, False, False, False]
     called = steps_of(monkeypatch, begun(Config.from_dict({"force.enabled_axes": z})))
     order = ["to_law_axes", "feel", "law", "press", "calm_down", "feed_forward", "track"]
-    order += ["lead_lag", "allow_braking", "limit", "inverse_kinematics", "give_up"]
+    order += ["lead_lag", "allow_braking", "limit", "inverse_kinematics", "hold_back_force"]
     first = called.index("to_law_axes")
     assert called[first : first + len(order)] == order
 
