@@ -102,10 +102,8 @@ def scaling(quick: bool) -> dict[str, float]:
     for count, name in ((1, "one core"), (2, "two cores")):
         with local_processes(count) as executor:
             times[name] = timed(executor)
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
-        dask_workers(cluster.scheduler_address) as executor,
-    ):
+    two: Any = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    with two as cluster, dask_workers(cluster.scheduler_address) as executor:
         times["two Dask workers"] = timed(executor)
     for name, seconds in times.items():
         print(f"{name}: {seconds:.1f} s, {times['one core'] / seconds:.2f} times as fast as one")

@@ -34,7 +34,7 @@ def everything():
         "switch": sys.getswitchinterval(),
         "collects": gc.isenabled(),
         "frozen": gc.get_freeze_count() > 0,
-        "locked": realtime_memory.locked_bytes() > 0,
+        "locked": realtime_memory.locked_bytes() // 1024,
         "awake": len(os.listdir("/proc/self/fd")),
     }
 
@@ -53,7 +53,17 @@ assert everything() == before
 """
 
 
-@pytest.mark.parametrize("first", ["pass", "gc.disable()", "gc.freeze()", "realtime.keep_awake()"])
+PIN = """
+import mmap
+page = mmap.mmap(-1, 3 * mmap.PAGESIZE)  # as a library may, long before
+address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+assert libc.mlock(ctypes.c_void_p(address), ctypes.c_size_t(len(page))) == 0
+"""
+
+
+@pytest.mark.parametrize(
+    "first", ["pass", "gc.disable()", "gc.freeze()", "realtime.keep_awake()", PIN]
+)
 def test_a_process_is_afterwards_as_it_was(first: str, tmp_path: Path):
     file = tmp_path / "cpu_dma_latency"
     file.touch()
@@ -68,6 +78,19 @@ def test_a_process_is_afterwards_as_it_was(first: str, tmp_path: Path):
     assert "locked" in changed or "memory not locked" in "".join(refused)
 
 
+def test_cores_that_are_gone_by_then_leave_nothing_else_behind(tmp_path: Path):
+    file = tmp_path / "cpu_dma_latency"
+    file.touch()
+    gone = "realtime._before[0].cores = {4000}"  # the system refuses it
+    program = PROGRAM.replace("\nrestore()\nprint", f"\n{gone}\nrestore()\nprint")
+    program = program.replace("assert everything() == before\n", "")
+    command = [sys.executable, "-c", program, str(file), "pass"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    before, _, after, _ = json.loads(done.stdout)
+    assert after.pop("cores") != before.pop("cores") or os.cpu_count() == 1
+    assert after == before
+
+
 def resident(block: mmap.mmap) -> int:
     """Pages of a mapping that are in memory."""
     pages = len(block) // mmap.PAGESIZE
@@ -79,10 +102,11 @@ def resident(block: mmap.mmap) -> int:
 
 @pytest.fixture
 def locked():
+    before = realtime_memory.Locked()
     if words := realtime_memory.lock():
         pytest.skip(f"memory cannot be locked here: {words}")
     yield
-    realtime_memory.unlock()
+    before.restore()
 
 
 @pytest.mark.usefixtures("locked")

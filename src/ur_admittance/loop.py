@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def run(
             f"run: the robot's joints are {', '.join(robot.model.joint_names)}, the controller's "
             f"{', '.join(controller.model.joint_names)}; build the controller from robot.model"
         )
-    loop = _Loop(robot, controller, board, each)
+    loop, spin = _Loop(robot, controller, board, each), robot.spin
     with signals() as asked:
         try:
             loop.summary.refused = prepare(real_time) if real_time else []
@@ -108,6 +108,7 @@ def run(
             words = str(error) if known else f"run: {type(error).__name__}: {error}"
             raise RunError(f"{words}; the arm was stopped", controller.trace()) from error
         finally:
+            robot.spin = spin
             if real_time:
                 restore()
     return loop.close()
@@ -116,14 +117,21 @@ def run(
 class _Loop:
     """One run's state."""
 
-    def __init__(self, robot, controller, board, each) -> None:
-        self.robot, self.controller, self.board, self.each = robot, controller, board, each
+    def __init__(
+        self,
+        robot: Robot,
+        controller: Driver,
+        board: Board | None,
+        each: Callable[[State, np.record], None] | None,
+    ) -> None:
+        self.robot, self.controller = robot, controller
+        self.board, self.each = board, each
         self.summary = Summary()
         self.send = _sender(robot, controller)
         timing = controller.outputs["timing"]
         timing[:] = 0
         # Views of one number each, past NumPy, which needs more of the caches that a sleep empties.
-        self.timing: list[Any] = [timing[name].data for name in timing.dtype.names]
+        self.timing: list[Any] = [timing[name].data for name in timing.dtype.names or ()]
         self.status: Any = controller.outputs["status"].data
         self.statuses: Counter[int] = Counter()
         self.durations: list[tuple[float, float, float, int]] = []  # not yet in the histograms
@@ -354,21 +362,34 @@ def _sender(robot: Robot, controller: Driver) -> Callable[[], None]:
     return send
 
 
+@runtime_checkable
+class Asked(Protocol):
+    """A handler of signals that keeps those that came."""
+
+    asked: list[int]
+
+
+class _Note:
+    """Keeps them, and does nothing else."""
+
+    def __init__(self, asked: list[int]) -> None:
+        self.asked = asked
+
+    def __call__(self, number: int, _: Any) -> None:
+        # A closed terminal says it twice, through kernel and shell, and means it once.
+        if number != signal.SIGHUP or not self.asked:
+            self.asked.append(number)
+
+
 @contextmanager
 def signals() -> Iterator[list[int]]:
     """Collect SIGINT, SIGTERM and SIGHUP instead of dying of them.
 
-    A handler that is replaced may have an `asked` of its own, as the one in here: it goes on.
+    A handler that is replaced may be such a list's own (`Asked`): it goes on.
     """
-    asked: list[int] = getattr(signal.getsignal(signal.SIGINT), "asked", [])
+    handler = signal.getsignal(signal.SIGINT)
+    note = _Note(handler.asked if isinstance(handler, Asked) else [])
     kept = {}
-
-    def note(number: int, _: Any) -> None:
-        # A closed terminal says it twice, through kernel and shell, and means it once.
-        if number != signal.SIGHUP or not asked:
-            asked.append(number)
-
-    note.asked = asked  # type: ignore[attr-defined]
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
@@ -376,7 +397,7 @@ def signals() -> Iterator[list[int]]:
     except ValueError:  # not the main thread: somebody else handles signals
         kept = {}
     try:
-        yield asked
+        yield note.asked
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,24 +51,30 @@ class _Before:
         self.collecting, self.frozen = gc.isenabled(), gc.get_freeze_count() > 0
         self.switch_interval = sys.getswitchinterval()
         self.slack = _prctl(_PR_GET_TIMERSLACK)
-        self.locked, self.awake = realtime_memory.locked_bytes() > 0, bool(_wish)
+        self.locked, self.awake = realtime_memory.Locked(), bool(_wish)
         if _LINUX:
             self.policy, self.parameters = os.sched_getscheduler(0), os.sched_getparam(0)
             self.cores = os.sched_getaffinity(0)
 
     def restore(self) -> None:
-        if _LINUX:
-            # A priority higher than this process may ask for by now stays lowered.
-            with suppress(OSError):
-                os.sched_setscheduler(0, self.policy, self.parameters)
-            os.sched_setaffinity(0, self.cores)
-        if self.slack >= 0:
-            _prctl(_PR_SET_TIMERSLACK, self.slack)
-        if not self.locked:
-            realtime_memory.unlock()
-        if not self.awake:
-            let_sleep()
-        sys.setswitchinterval(self.switch_interval + 0.5e-6)  # it is cut to whole microseconds
+        """Put it all back; one that fails leaves none of the others out."""
+        with ExitStack() as after:
+            after.callback(self._collect_again)
+            # it is cut to whole microseconds
+            after.callback(sys.setswitchinterval, self.switch_interval + 0.5e-6)
+            if not self.awake:
+                after.callback(let_sleep)
+            after.callback(self.locked.restore)
+            if self.slack >= 0:
+                after.callback(_prctl, _PR_SET_TIMERSLACK, self.slack)
+            if _LINUX:
+                with suppress(OSError):  # cores that were taken from this process stay so
+                    os.sched_setaffinity(0, self.cores)
+                # A priority higher than this process may ask for by now stays lowered.
+                with suppress(OSError):
+                    os.sched_setscheduler(0, self.policy, self.parameters)
+
+    def _collect_again(self) -> None:
         if not self.frozen:
             gc.unfreeze()
         if self.collecting:
@@ -126,8 +132,12 @@ def keep_awake() -> str:
         return ""
     try:
         file = os.open(_LATENCY, os.O_WRONLY)
+        try:
+            os.write(file, bytes(4))  # us that a core may take to wake: 0
+        except OSError:
+            os.close(file)
+            raise
         _wish.append(file)
-        os.write(file, bytes(4))  # us that a core may take to wake: 0
     except OSError as error:
         return f"cores may fall asleep ({error}); allow this user to write to {_LATENCY}"
     return ""

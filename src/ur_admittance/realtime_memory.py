@@ -28,6 +28,7 @@ class Mapping(NamedTuple):
     readable: bool
     file: str  # "" if there is none
     changed: int  # bytes that differ from the file, or have none
+    locked: bool
 
     @property
     def needed(self) -> bool:
@@ -55,11 +56,25 @@ def lock() -> str:
     return ""
 
 
-def unlock() -> None:
-    """Take back what `lock` did."""
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "munlockall"):
+class Locked:
+    """What of this process's memory is locked, to go back to it."""
+
+    def __init__(self) -> None:
+        with mmap.mmap(-1, mmap.PAGESIZE) as page:  # locked, if all that comes is
+            address = ctypes.addressof(probe := ctypes.c_char.from_buffer(page))
+            found = [(m.start, m.size) for m in mappings() if m.locked]
+            self._everything = any(start <= address < start + size for start, size in found)
+            del probe
+        self._found = found
+
+    def restore(self) -> None:
+        """Take back what `lock` did since."""
+        libc = ctypes.CDLL(None)
+        if self._everything or not hasattr(libc, "munlockall"):
+            return
         libc.munlockall()
+        for start, size in self._found:
+            libc.mlock(ctypes.c_void_p(start), ctypes.c_size_t(size))
 
 
 def locked_bytes() -> int:
@@ -78,14 +93,15 @@ def mappings() -> Iterator[Mapping]:
             lines = file.read().splitlines()
     except OSError:
         return
-    place, rights, name = "", "", ""
+    place, rights, name, changed = "", "", "", 0
     for line in lines:
         first, *rest = line.split(maxsplit=5)
         if not first.endswith(":"):  # 7f00-7f10 r-xp offset device inode path
             place, rights, name = first, rest[0], rest[4] if len(rest) > 4 else ""
         elif first == "Anonymous:":
+            changed = 1024 * int(rest[0])
+        elif first == "VmFlags:":  # the last of each
             start, end = (int(number, 16) for number in place.split("-"))
-            path = name if name.startswith("/") else ""
-            yield Mapping(
-                start, end - start, "w" in rights, "r" in rights, path, 1024 * int(rest[0])
-            )
+            path, locked = name if name.startswith("/") else "", "lo" in line.split()
+            writable, readable = "w" in rights, "r" in rights
+            yield Mapping(start, end - start, writable, readable, path, changed, locked)

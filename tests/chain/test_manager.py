@@ -177,8 +177,10 @@ def test_a_trajectory_over_the_real_physics_arrives():
         np.testing.assert_allclose(robot.X_WP, X, atol=3e-3)
 
 
-def test_what_the_loop_sets_on_the_robot_reaches_the_robot():
+def test_what_the_loop_sets_on_the_robot_reaches_the_robot_and_is_put_back():
+    seen = []
     with simulated(ideal=True) as robot:
         robot.spin = True
-        chain(robot).run(robot, seconds=0.1)
-        assert robot.spin is False
+        chain(robot).run(robot, seconds=0.1, each=lambda *_: seen.append(robot.spin))
+        assert robot.spin is True
+    assert seen and not any(seen)

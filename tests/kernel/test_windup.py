@@ -86,10 +86,10 @@ def test_what_is_given_up_is_at_most_all_there_is_and_never_turns_round(value, e
         assert left == pytest.approx(value - excess)
 
 
-def limited(seed: int, frame: str, status: int, **changes: float) -> Records:
+def limited(seed: int, frame: str, status: int) -> Records:
     """An arm whose law wants to go somewhere, and whose status says what holds it back."""
     rng = np.random.default_rng(seed)
-    r = records(free_config(**{"admittance.frame": frame}), status=status, **changes)
+    r = records(free_config(**{"admittance.frame": frame}), status=status)
     r.s.wxyz_WD[:] = wxyz_of(Rotation.random(None, rng))
     r.s.v[:] = rng.normal(size=6)
     r.s.dx[:] = r.s.v * r.s.dt

@@ -11,7 +11,7 @@ manager.run(robot, seconds=10)
 """
 
 from ur_admittance.chain.admittance import AdmittanceLink
-from ur_admittance.chain.interfaces import DESIRED, Link, Ports, positions, velocities
+from ur_admittance.chain.interfaces import DESIRED, Link, Pacer, Ports, positions, velocities
 from ur_admittance.chain.links import (
     Desired,
     PolicyLink,
@@ -31,6 +31,7 @@ __all__ = [
     "Desired",
     "Failure",
     "Link",
+    "Pacer",
     "PolicyLink",
     "Ports",
     "PosePlayer",

@@ -11,6 +11,7 @@ and handing a number over is writing it there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -57,8 +58,8 @@ def velocities(joints: Iterable[str], link: str = "") -> tuple[str, ...]:
 
 class Link:
     """One controller of a chain. The manager calls these methods, in the order of ros2_control's
-    life cycle; a link of your own overrides what it needs. One that has a method `pace(seconds)`
-    says, before each cycle, how fast time runs in the chain (see `ScaledTrajectory`).
+    life cycle; a link of your own overrides what it needs. One that is also a `Pacer` says, before
+    each cycle, how fast time runs in the chain (see `ScaledTrajectory`).
 
     Attributes:
         name: unique in the chain; the first part of its references' names.
@@ -122,6 +123,15 @@ class Link:
     def words(self) -> list[str]:
         """What somebody should know, most serious first."""
         return []
+
+
+@runtime_checkable
+class Pacer(Protocol):
+    """A link that sets the pace of its chain; at most one that is active may."""
+
+    def pace(self, seconds: float) -> float:
+        """How fast time runs in the chain now, 0 to 1; asked once a cycle of `seconds`."""
+        ...
 
 
 class Interfaces:

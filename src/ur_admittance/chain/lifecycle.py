@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ur_admittance.chain import compiled as places
 from ur_admittance.chain.admittance import AdmittanceLink
 from ur_admittance.chain.guard import Guard
-from ur_admittance.chain.interfaces import Interfaces, Link, references_of
+from ur_admittance.chain.interfaces import Interfaces, Link, Pacer, references_of
 from ur_admittance.chain.registry import Registry
 from ur_admittance.chain.report import Failure, Speaker
 from ur_admittance.chain.switching import PATIENCE, Switch
@@ -236,7 +236,7 @@ class Lifecycle:
             (link, link.update, view(references_of(link)) if link.exports else None)
             for link in active
         ]
-        self._pacer = next((link.pace for link in active if hasattr(link, "pace")), None)
+        self._pacer = next((link.pace for link in active if isinstance(link, Pacer)), None)
         laws = [link for link in active if isinstance(link, AdmittanceLink)]
         self._guard.wire(active, laws[-1].controller.outputs if laws else None)
         self._finish = self._guard.finish

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ur_admittance.chain.interfaces import Interfaces, Link, Ports, references_of
+from ur_admittance.chain.interfaces import Interfaces, Link, Pacer, Ports, references_of
 from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.validate import suggest
 
@@ -127,7 +127,7 @@ class Registry:
                 "a robot takes one kind of command at a time, but "
                 + " and ".join(f"{link} commands {kind}" for kind, link in kinds.items())
             )
-        pacers = [link.name for link in active if hasattr(link, "pace")]
+        pacers = [link.name for link in active if isinstance(link, Pacer)]
         if len(pacers) > 1:
             raise ConfigError(f"{' and '.join(pacers)} both set the pace of the chain; take one")
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import binding
-from numba import _dynfunc, types
+from numba import _dynfunc, types  # pyright: ignore[reportAttributeAccessIssue]
 from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, Flags, _LowerResult

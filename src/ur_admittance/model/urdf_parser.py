@@ -94,7 +94,8 @@ def read_file(path: Any, what: str, expected: str) -> bytes:
 
 
 def _root(source: str | os.PathLike) -> Any:
-    from lxml import etree  # only needed here; pyright: ignore[reportAttributeAccessIssue]
+    # only needed here
+    from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
     if isinstance(source, str) and source.lstrip().startswith("<"):
         # A str is decoded already: what its first line says of the encoding no longer holds.

@@ -50,11 +50,11 @@ def parse(text: str) -> list[Any]:
         found = text[error.pos_in_stream : error.pos_in_stream + 1]
         raise ScriptError(f"syntax error at {found!r}", error.line, error.column) from None
     except UnexpectedToken as error:
-        found = (
-            "the end of the script" if error.token.type == "$END" else f"{str(error.token)!r:.80}"
-        )
+        token: Any = error.token  # pyright: ignore[reportAttributeAccessIssue]
+        ended = token.type == "$END"
+        found = "the end of the script" if ended else f"{str(token)!r:.80}"
         line, column = error.line or -1, error.column or -1
-        if error.token.type == "$END":
+        if ended:
             line, column = text.rstrip("\n").count("\n") + 1, 1
         raise ScriptError(f"syntax error at {found}", line, column) from None
     except UnexpectedInput as error:

@@ -8,6 +8,7 @@ one; one that goes on like that for long, never waiting, is in an infinite loop 
 from __future__ import annotations
 
 import functools
+import inspect
 import marshal
 import random
 from collections.abc import Generator
@@ -156,7 +157,7 @@ class Execution:
 
     def _end(self, thread: Thread) -> None:
         generator, thread.generator = thread.generator, None  # pyright: ignore
-        if not generator.gi_running:
+        if inspect.getgeneratorstate(generator) != inspect.GEN_RUNNING:
             generator.close()
         self.machine.motion.release(thread)
 
