@@ -128,6 +128,8 @@ def attend(
                     summary = drive(board)
             except RobotError as error:
                 where = f"; the run until then is in {record}" if record else _kept(error, arm)
+                if not where:
+                    raise
                 raise RobotError(f"{error}{where}") from error
             recorded = recorder.close(summary.as_dict()) if recorder else None
     return summary, recorded

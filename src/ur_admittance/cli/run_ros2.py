@@ -11,6 +11,7 @@ import typer
 from ur_admittance.cli.attend import Wanted, attend, claimed, warn_of_payload
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
 from ur_admittance.config import Config
+from ur_admittance.errors import RobotError
 from ur_admittance.ros2.allowed import Allowed
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ class Ros2Run:
             while True:
                 try:
                     return self._drive(wanted, asked)
-                except Deaf:  # it has said so
-                    continue
+                except RobotError as error:
+                    if not isinstance(error.__cause__ or error, Deaf):  # it has said so
+                        raise
 
     def _drive(self, wanted: Wanted, asked: list[int]) -> tuple[Summary, Recorded | None]:
         from ur_admittance.robots.ros2 import topics, wire

@@ -42,18 +42,30 @@ def wrench_ros2(
 
     from ur_admittance.loop import signals
     from ur_admittance.robots.ros2 import wire
+    from ur_admittance.robots.ros2.hearing import Deaf
     from ur_admittance.ros2.wrench_node import NAME, WrenchNode
 
-    with wire.started(), signals() as asked:
-        node = wire.rclpy.create_node(NAME)
-        named = wire.model_named(model, settings) if model else None
-        arm = named or _described(node, settings, asked)
-        if arm is None:
-            return
-        wrench = WrenchNode(node, arm, settings)
-        if not as_json:
-            typer.echo("compensating /netft/raw_sensor; Ctrl-C ends it")
-        wrench.run(seconds, asked)
+    named = wire.model_named(model, settings) if model else None
+    wrench: WrenchNode | None = None
+    with signals() as asked:
+        while not asked:
+            with wire.started():
+                node = wire.rclpy.create_node(NAME)
+                try:
+                    arm = named or _described(node, settings, asked)
+                    if arm is None:
+                        return
+                    wrench = WrenchNode(node, arm, settings)
+                    if not as_json:
+                        typer.echo("compensating /netft/raw_sensor; Ctrl-C ends it")
+                    wrench.run(seconds, asked)
+                    break
+                except Deaf:  # it has said so
+                    continue
+                finally:
+                    node.destroy_node()
+    if wrench is None:
+        return
     if as_json:
         typer.echo(json.dumps({"published": wrench.published, "dropped": wrench.dropped}, indent=2))
     else:
@@ -63,15 +75,19 @@ def wrench_ros2(
 def _described(node: Any, config: Config, asked: list[int]) -> RobotModel | None:
     """The arm, as soon as somebody publishes its description; None if the user had enough."""
     from ur_admittance.robots.ros2 import topics, wire
+    from ur_admittance.robots.ros2.hearing import Hearing
 
     description = wire.Description(node)
+    names = (topics.ROBOT_DESCRIPTION, topics.JOINT_STATES, topics.NETFT_RAW)
+    hearing = Hearing(node, *map(node.resolve_topic_name, names))
     patience = time.monotonic() + 2.0
-    while not asked:
-        text = description.look()
-        if text:
-            return wire.model_from(text, config)
-        if time.monotonic() > patience:
-            typer.echo(f"waiting for {topics.ROBOT_DESCRIPTION} ...", err=True)
-            patience = math.inf
-        time.sleep(0.02)
-    return None
+    try:
+        while not (asked or description.look()):
+            hearing.check({node.resolve_topic_name(topics.ROBOT_DESCRIPTION): False})
+            if time.monotonic() > patience:
+                typer.echo(f"waiting for {topics.ROBOT_DESCRIPTION} ...", err=True)
+                patience = math.inf
+            time.sleep(0.02)
+    finally:
+        hearing.close()
+    return wire.model_from(description.text, config) if description.text else None

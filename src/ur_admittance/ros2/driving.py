@@ -126,6 +126,7 @@ class Driving:
         if node.robot is None or node.controller is None or node.robot.missing():
             if node.robot is not None:
                 node.robot.look(0.0)
+            node.listen_well()
             node.spin(0.02)
             node.upkeep.diagnose_every(1.0)
             return

@@ -25,6 +25,7 @@ from ur_admittance.faults import words_of
 from ur_admittance.kernel import bits
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2.hearing import Hearing
 from ur_admittance.robots.ros2.readers import JointReader
 
 NAME = "wrench_node"
@@ -82,10 +83,22 @@ class WrenchNode:
         self._q, self._qd = np.full(6, np.nan), np.empty(6)
         self._joints_arrived, self._stamp = -np.inf, 0
         self._begun, self._started = False, 0.0
+        names = (topics.ROBOT_DESCRIPTION, topics.JOINT_STATES, topics.NETFT_RAW)
+        self._hearing = Hearing(node, *map(node.resolve_topic_name, names))
         self._said: dict[str, float] = {}  # when, s
 
     def run(self, seconds: float | None, asked: list[int]) -> None:
-        """Process samples until `seconds` have passed, or `asked` is no longer empty."""
+        """Process samples until `seconds` have passed, or `asked` is no longer empty.
+
+        Raises:
+            Deaf: nothing is heard, though there is something to hear: make the node anew.
+        """
+        try:
+            self._run(seconds, asked)
+        finally:
+            self._hearing.close()
+
+    def _run(self, seconds: float | None, asked: list[int]) -> None:
         bell = wire.Bell(self._node, self._raw)
         end = np.inf if seconds is None else time.monotonic() + seconds
         next_answer, self._started = 0.0, time.monotonic()
@@ -105,6 +118,7 @@ class WrenchNode:
             if time.monotonic() > next_answer:
                 next_answer = time.monotonic() + _PATIENCE
                 self._answer()
+                self._listen_well()
 
     def _process(self, sample: Any, before: float) -> None:
         """
@@ -142,6 +156,11 @@ class WrenchNode:
             wire.fill_wrench(message.wrench, out[field])
             publisher.publish(message)
         self.published += 1
+
+    def _listen_well(self) -> None:
+        resolve = self._node.resolve_topic_name
+        inboxes = {topics.JOINT_STATES: self._joints, topics.NETFT_RAW: self._raw}
+        self._hearing.check({resolve(name): inbox.count > 0 for name, inbox in inboxes.items()})
 
     def _say(self, words: str) -> None:
         """Each thing at most once in 5 s."""

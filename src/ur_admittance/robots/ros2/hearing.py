@@ -7,7 +7,7 @@ they find each other, as after a crash. It does not notice; a second participant
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -21,6 +21,7 @@ from ur_admittance.robots.ros2 import wire
 _FIRST = 5.0  # s of silence, after which a second participant listens; doubled each time
 _SELDOM = 60.0  # s, the longest of these
 _LISTENING = 3.0  # s for which it does
+_LOOK = 0.02  # s between two looks at what it has heard
 _BEHIND = 1.0  # s after it by which the first must have heard something, too
 
 
@@ -39,12 +40,8 @@ class Hearing:
             joints: likewise.
             wrench: likewise.
         """
-        self._domain, self._log = node.context.get_domain_id(), node.get_logger()
-        self._topics = {
-            description: (String, wire.LATCHED),
-            joints: (JointState, wire.SENSOR),
-            wrench: (WrenchStamped, wire.SENSOR),
-        }
+        self._node = node
+        self._kinds = kinds(description=description, joints=joints, wrench=wrench)
         self._begun = time.monotonic()
         self._wait, self._due = _FIRST, self._begun + _FIRST
         self._second: _Second | None = None
@@ -65,16 +62,11 @@ class Hearing:
             self._due = float("inf")
         elif self._second is None:
             if now > self._due:
-                self._second = _Second(self._domain, self._topics)
+                self._second = _Second(self._node, self._kinds)
                 self._due = now + _LISTENING
         elif (topic := self._second.heard(heard)) and now > self._second.first + _BEHIND:
             self.close()
-            words = (
-                f"nothing was heard for {now - self._begun:.0f} s, though another participant of "
-                f"this process hears {topic}; this one is made anew"
-            )
-            self._log.warning(words)
-            raise Deaf(words)
+            raise _deaf(self._node, now - self._begun, topic)
         elif not topic and now > self._due:
             self.close()
             self._wait = min(2.0 * self._wait, _SELDOM)
@@ -87,6 +79,42 @@ class Hearing:
             self._second = None
 
 
+def kinds(*, description: str = "", joints: str = "", wrench: str = "") -> dict[str, Any]:
+    """What is heard on these topics, and how; those without a name are left out."""
+    found = {
+        description: (String, wire.LATCHED),
+        joints: (JointState, wire.SENSOR),
+        wrench: (WrenchStamped, wire.SENSOR),
+    }
+    return {topic: kind for topic, kind in found.items() if topic}
+
+
+def ask_another(node: Any, topics: Mapping[str, Any], seconds: float) -> None:
+    """For who has waited `seconds` on all of these topics (see `kinds`) and heard nothing: let a
+    second participant listen, for a moment.
+
+    Raises:
+        Deaf: that one hears something.
+    """
+    second, end = _Second(node, topics), time.monotonic() + _LISTENING
+    try:
+        while not (topic := second.heard(topics)) and time.monotonic() < end:
+            time.sleep(_LOOK)
+    finally:
+        second.close()
+    if topic:
+        raise _deaf(node, seconds, topic)
+
+
+def _deaf(node: Any, seconds: float, topic: str) -> Deaf:
+    words = (
+        f"nothing was heard for {seconds:.0f} s, though another participant of this process hears "
+        f"{topic}; this one is made anew"
+    )
+    node.get_logger().warning(words)
+    return Deaf(words)
+
+
 class _Second:
     """Another participant, which listens to the same topics.
 
@@ -94,7 +122,8 @@ class _Second:
         first: when it heard something for the first time, s on the monotonic clock.
     """
 
-    def __init__(self, domain: int, topics: Mapping[str, tuple[Any, Any]]) -> None:
+    def __init__(self, node: Any, topics: Mapping[str, Any]) -> None:
+        domain = node.context.get_domain_id()
         self.first, self._topic = 0.0, ""
         self._owned = ExitStack()
         context = wire.rclpy.Context()
@@ -117,7 +146,7 @@ class _Second:
             for topic, (kind, quality) in topics.items()
         }
 
-    def heard(self, topics: Iterable[str]) -> str:
+    def heard(self, topics: Mapping[str, Any]) -> str:
         """The one of these topics on which it has heard something first; "" if on none."""
         for topic in topics:
             if not self._topic and self._inboxes[topic].newest() is not None:

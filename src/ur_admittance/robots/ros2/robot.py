@@ -21,7 +21,7 @@ from ur_admittance.config import Config
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot, State
-from ur_admittance.robots.ros2 import topics, wire
+from ur_admittance.robots.ros2 import hearing, topics, wire
 from ur_admittance.robots.ros2.commands import Commands
 from ur_admittance.robots.ros2.pacing import ByJointStates, ByTimer, paced
 from ur_admittance.robots.ros2.readers import JointReader, WrenchReader
@@ -89,7 +89,7 @@ class Ros2Robot(Robot):
         self._given = wire.model_named(model, self.config) if isinstance(model, str) else model
         self._wrench_topic, self._sign, self._name, self._watch = wrench, sign, name, watch
         self._node, self.resolve = node, resolve
-        self._owned = ExitStack()
+        self._owned, self._own_participant = ExitStack(), False
         self._state = State()
         self._state.wrenches = 0
         self._q, self._qd, self._q_before = np.full((3, 6), np.nan)
@@ -105,12 +105,12 @@ class Ros2Robot(Robot):
         """As every robot: waits for the description, if it needs it, a joint state and a wrench."""
         self._require("not connected", "connect")
         try:
-            self.listen()
-            deadline = time.monotonic() + _PATIENCE
-            while missing := self.missing():
-                if time.monotonic() > deadline:
-                    raise RobotError(f"connect: {missing} for {_PATIENCE:g} s; does its node run?")
-                self.look(0.05)
+            try:
+                self._hear()
+            except hearing.Deaf:  # it has said so
+                self._owned.close()
+                self._node, self._life = None, "not connected"
+                self._hear()
             self.see_sensor()
             if not self._watch and (found := self.claim(self.config.output.mode)):
                 raise RobotError(f"connect: {found}")
@@ -122,6 +122,7 @@ class Ros2Robot(Robot):
         """Open the connection, and wait for nothing but the description, if that is needed."""
         self._require("not connected", "listen")
         if self._node is None:
+            self._own_participant = not wire.rclpy.ok()
             self._owned.enter_context(wire.started())
             self._node = wire.rclpy.create_node(
                 "ur_admittance", start_parameter_services=False, enable_rosout=False
@@ -299,6 +300,23 @@ class Ros2Robot(Robot):
 
     # --- inside ---
 
+    def _hear(self) -> None:
+        """Listen until a joint state and a wrench have come."""
+        self.listen()
+        deadline = time.monotonic() + _PATIENCE
+        while missing := self.missing():
+            if time.monotonic() > deadline:
+                if not (self.joints.count or self.wrenches.count):
+                    joints, wrench = self.resolve(topics.JOINT_STATES), self.wrench_topic
+                    self._doubt(hearing.kinds(joints=joints, wrench=wrench))
+                raise RobotError(f"connect: {missing} for {_PATIENCE:g} s; does its node run?")
+            self.look(0.05)
+
+    def _doubt(self, unheard: dict[str, Any]) -> None:
+        """Whether the silence is our own; only a participant of our own can be made anew."""
+        if self._own_participant:
+            hearing.ask_another(self._node, unheard, _PATIENCE)
+
     def _take(self) -> bool:
         """Take all that has arrived, and say whether a joint state was among it."""
         state, fresh = self._state, False
@@ -344,6 +362,7 @@ class Ros2Robot(Robot):
         description, deadline = wire.Description(self._node, topic), time.monotonic() + _PATIENCE
         while not description.look():
             if time.monotonic() > deadline:
+                self._doubt(hearing.kinds(description=topic))
                 raise RobotError(
                     f"connect: nothing on {topic} for {_PATIENCE:g} s; does the driver run? A "
                     "model may be given instead"
