@@ -30,7 +30,7 @@ ROOMS = (
     ("rollout",),
     ("tune",),
     ("approach", "trajectory"),
-    ("realtime_memory", "run_summary"),
+    ("realtime_memory", "run_summary", "signals"),
     ("realtime",),
     ("robots.base",),
     ("robots.wrench_rate", "driver"),

@@ -7,12 +7,10 @@ what was missed is counted. Ctrl-C, SIGTERM and a closed terminal brake to rest,
 from __future__ import annotations
 
 import math
-import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +22,7 @@ from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.robots.wrench_rate import WrenchRate
 from ur_admittance.run_summary import Summary
+from ur_admittance.signals import signals
 
 LATE = 1.5  # periods between two states, beyond which the second counts as late
 OVERRUNS_IN_A_ROW = 3
@@ -360,44 +359,3 @@ def _sender(robot: Robot, controller: Driver) -> Callable[[], None]:
             robot.send_trajectory(q_ref, qd, controller.config.output.time_from_start)
 
     return send
-
-
-@runtime_checkable
-class Asked(Protocol):
-    """A handler of signals that keeps those that came."""
-
-    asked: list[int]
-
-
-class _Note:
-    """Keeps them, and does nothing else."""
-
-    def __init__(self, asked: list[int]) -> None:
-        self.asked = asked
-
-    def __call__(self, number: int, _: Any) -> None:
-        # A closed terminal says it twice, through kernel and shell, and means it once.
-        if number != signal.SIGHUP or not self.asked:
-            self.asked.append(number)
-
-
-@contextmanager
-def signals() -> Iterator[list[int]]:
-    """Collect SIGINT, SIGTERM and SIGHUP instead of dying of them.
-
-    A handler that is replaced may be such a list's own (`Asked`): it goes on.
-    """
-    handler = signal.getsignal(signal.SIGINT)
-    note = _Note(handler.asked if isinstance(handler, Asked) else [])
-    kept = {}
-    try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
-                kept[number] = signal.signal(number, note)
-    except ValueError:  # not the main thread: somebody else handles signals
-        kept = {}
-    try:
-        yield note.asked
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
