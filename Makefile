@@ -44,7 +44,7 @@ check: lint
 	$(BIN)/python -m pytest -m "not slow" -n 2
 
 test: lint
-	$(BIN)/python -m pytest -n 4 --dist worksteal --durations=15
+	$(BIN)/python -m pytest -n 4 --dist worksteal --durations=15 -rs
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
