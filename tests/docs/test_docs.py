@@ -118,17 +118,20 @@ def test_the_generated_pages_are_fresh():
 
 
 def test_code_that_is_quoted_stands_in_the_file_it_names():
-    page, found = "docs/questions.md", 0
-    for block in blocks(page, "python"):
-        named = re.match(r"# ([\w/]+\.py)\b.*\n", block)
-        if not named:
-            continue
-        source = (ROOT / "src/ur_admittance" / named[1]).read_text("utf-8").splitlines()
-        there = [line.strip() for line in source]
-        for line in block[named.end() :].splitlines():
-            assert line.strip() in (*there, "..."), f"{named[1]} has no line {line.strip()!r}"
-        found += 1
-    assert found >= 10
+    found = 0
+    for page in PAGES:
+        for block in blocks(name_of(page), "python"):
+            named = re.match(r"# ([\w/]+\.py)\b.*\n", block)
+            if not named:
+                continue
+            source = text_of(ROOT / "src/ur_admittance" / named[1])
+            there = [line.strip() for line in source.splitlines()]
+            for line in block[named.end() :].splitlines():
+                assert line.strip() in (*there, "..."), f"{named[1]} has no line {line.strip()!r}"
+            function = re.search(r": in (?:\w+\.)?(\w+)", named[0])
+            assert not function or f"def {function[1]}(" in source, named[0]
+            found += 1
+    assert found >= 15
 
 
 def rooms_of_the_house() -> list[str]:
