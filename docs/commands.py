@@ -117,7 +117,7 @@ def rows(function: Callable[..., Any]) -> tuple[list[tuple[str, ...]], list[tupl
 def told(words: str | None) -> str:
     """A help text inside Markdown: options, addresses, topics and names are set as code."""
     address = r"(?:preset|sim):\w[\w-]*|(?:rtde|netft|tcp)://[\w.:]+\w"
-    word = rf"--[a-z][\w-]*|{address}|~?/[a-z][\w/]*|\w+_\w+"
+    word = rf"--[a-z][\w-]*|{address}|~?/[a-z][\w/]*|\w+_\w+|[A-Z]+:[A-Z]+\S*\]"
     return re.sub(rf"(?<![`\w/.])({word})(?![`\w])", r"`\1`", words or "")
 
 
