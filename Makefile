@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help demo test check bench lint format clean
 
 help:
-	@echo "make demo    a simulated arm gives way, follows a surface, stops at a wall, finds a hole"
+	@echo "make demo    a simulated arm gives way, follows a surface, stops at a wall, finds a hole, polishes"
 	@echo "make test    all tests (about twenty minutes on two cores)"
 	@echo "make check   lint, types and the fast tests"
 	@echo "make bench   the timing tables"

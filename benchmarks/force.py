@@ -305,13 +305,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=500, help="random cases (default: 500)")
     parser.add_argument("--seed", type=int, default=0, help="of the cases (default: 0)")
+    parser.add_argument(
+        "--touches",
+        type=float,
+        default=0.02,
+        help="m/s at which its own joints touch, as the slide is planned (default: 0.02)",
+    )
     parser.add_argument("--json", type=Path, help="write all numbers there, too")
     options = parser.parse_args()
+    if not 0.001 <= options.touches <= 0.03:
+        parser.error(f"--touches: must be 0.001 to 0.03 m/s, got {options.touches:g}")
     results: dict[str, Any] = {}
     slides = random_slides(options.cases, options.seed)
     slow = [replace(case, approach=0.01) for case in slides]
     tell(results, "30 mm/s, joints of 40 rad/s^2", slides, run(slides, 0.1, 40.0), True)
-    braked = [replace(case, touches=0.02) for case in slides]
+    braked = [replace(case, touches=options.touches) for case in slides]
     tell(results, "30 mm/s, its own joints", braked, run(braked, 0.1))
     tell(results, "10 mm/s, its own joints", slow, run(slow, 0.1))
     odd = odd_surfaces()

@@ -8,12 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from commands import commands_page
+
+import ur_admittance
 from ur_admittance import faults
 from ur_admittance.config import Config, Field
 from ur_admittance.kernel import layout
 from ur_admittance.robots.ros2 import topics
 
 HERE = Path(__file__).parent
+KERNEL = Path(ur_admittance.__file__).parent / "kernel"
 NOTE = "<!-- Written by docs/generate.py. Change the source it names, not this page. -->\n"
 
 REACTIONS = {
@@ -55,7 +59,7 @@ OUTPUTS = {
     "contact_normal": ("unit", "W axes", "normal of what is touched"),
     "contact_damping": ("N s/m", "", ""),
     "force_target": ("N, Nm", "axes of the law", ""),
-    "tank": ("J", "", ""),
+    "tank": ("J", "", "energy that streamed springs may still give away"),
     "force_phase": ("0 to 3", "axes of the law", ""),
     "energy": ("J", "at S", ""),
     "energy_given": ("J", "at S", ""),
@@ -181,7 +185,11 @@ def parameters_page() -> str:
 
 def outputs_page() -> str:
     """Every field of the record that a tick returns."""
-    source = Path(layout.__file__).read_text("utf-8").partition("OUTPUTS = ")[2]
+    file, source = next(
+        (file, found)
+        for file in sorted(KERNEL.rglob("*.py"))
+        if (found := file.read_text("utf-8").partition("\nOUTPUTS = ")[2])
+    )
     comments = dict(re.findall(r'^ +\("(\w+)", .*?\),(?:  # (.*))?$', source, re.MULTILINE))
     names = layout.OUTPUTS.names or ()
     if set(names) != set(OUTPUTS):
@@ -196,9 +204,10 @@ def outputs_page() -> str:
             "# Outputs\n",
             NOTE,
             "What `controller.update(...)` returns: one NumPy record, laid out in "
-            "`src/ur_admittance/kernel/layout.py`. It is a view that the next tick overwrites; "
-            "keep a copy (`out.copy()`) of what you want to keep. `controller.trace()` returns "
-            "copies of the last two seconds, and a rollout holds such records by run and tick.\n",
+            f"`src/ur_admittance/{file.relative_to(KERNEL.parent)}`. It is a view that the next "
+            "tick overwrites; keep a copy (`out.copy()`) of what you want to keep. "
+            "`controller.trace()` returns copies of the last two seconds, and a rollout holds such "
+            "records by run and tick.\n",
             "6-vectors are `[linear; angular]`. W is the base, P the probe, S the sensor, D the "
             "desired pose of P, C the commanded pose of P; see "
             "[how it works](how-it-works.md#frames-and-signs).\n",
@@ -288,6 +297,7 @@ def gallery_page() -> str:
 
 
 PAGES = {
+    "commands.md": lambda: commands_page(NOTE, table),
     "gallery.md": gallery_page,
     "faults.md": faults_page,
     "parameters.md": parameters_page,

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+import typer
 
 import ur_admittance
+from tests.test_layering import room_of
 from ur_admittance.config import Config
+from ur_admittance.kernel import layout
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -27,6 +32,10 @@ def blocks(page: str, language: str) -> list[str]:
     """The fenced blocks of a page in one language."""
     text = (ROOT / page).read_text("utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def text_of(page: Path) -> str:
+    return page.read_text("utf-8")
 
 
 def python(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -109,26 +118,136 @@ def test_the_generated_pages_are_fresh():
 
 
 def test_code_that_is_quoted_stands_in_the_file_it_names():
-    page, found = "docs/questions.md", 0
-    for block in blocks(page, "python"):
-        named = re.match(r"# ([\w/]+\.py)\b.*\n", block)
-        if not named:
-            continue
-        source = (ROOT / "src/ur_admittance" / named[1]).read_text("utf-8").splitlines()
-        there = [line.strip() for line in source]
-        for line in block[named.end() :].splitlines():
-            assert line.strip() in (*there, "..."), f"{named[1]} has no line {line.strip()!r}"
-        found += 1
-    assert found >= 10
+    found = 0
+    for page in PAGES:
+        for block in blocks(name_of(page), "python"):
+            named = re.match(r"# ([\w/]+\.py)\b.*\n", block)
+            if not named:
+                continue
+            source = text_of(ROOT / "src/ur_admittance" / named[1])
+            there = [line.strip() for line in source.splitlines()]
+            for line in block[named.end() :].splitlines():
+                assert line.strip() in (*there, "..."), f"{named[1]} has no line {line.strip()!r}"
+            function = re.search(r": in (?:\w+\.)?(\w+)", named[0])
+            assert not function or f"def {function[1]}(" in source, named[0]
+            found += 1
+    assert found >= 15
 
 
-def test_the_house_has_every_room_of_the_source():
+def rooms_of_the_house() -> list[str]:
+    """The files and folders that the table of the house names, row by row."""
     page = (ROOT / "docs/how-it-works.md").read_text("utf-8")
     table = page.partition("\n| room |")[2].partition("\n\n")[0]
     cells = [line.split("|")[1] for line in table.splitlines()[2:]]
-    named = re.findall(r"`([\w.]+)/?`", " ".join(cells))
-    source = (ROOT / "src/ur_admittance").iterdir()
-    assert sorted(named) == sorted(f.name for f in source if re.match(r"[a-z0-9]+(\.py)?$", f.name))
+    return re.findall(r"`([\w.]+)/?`", " ".join(cells))
+
+
+def test_the_house_has_every_room_of_the_source():
+    source = [file.name for file in (ROOT / "src/ur_admittance").iterdir()]
+    rooms = [name for name in source if re.fullmatch(r"[a-z][a-z0-9_]*(\.py)?", name)]
+    assert sorted(rooms_of_the_house()) == sorted(rooms)
+
+
+def test_the_house_is_in_the_order_in_which_rooms_may_import():
+    named = [name.removesuffix(".py") for name in rooms_of_the_house()]
+    places = [room_of(f"ur_admittance.{name}") for name in named]
+    assert [named[n] for n in range(1, len(named)) if places[n] < places[n - 1]] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_what_is_said_to_stand_in_a_file_stands_there(page):
+    """Wherever a page says that a name is in a file, as "`limit` in `limiter.py`"."""
+    wrong, files = [], list((ROOT / "src/ur_admittance").rglob("*.py"))
+    names_in_a_file = r"((?:`(?!\w+\.py`)\w[\w.]*`,? (?:and )?)+)in `([\w/]+\.py)`"
+    for names, file in re.findall(names_in_a_file, text_of(page)):
+        source = "\n".join(text_of(place) for place in files if str(place).endswith(f"/{file}"))
+        for name in re.findall(r"`(?:\w+\.)*(\w+)`", names):
+            if not re.search(rf"^ *(def|class) {name}\b|^{name} = ", source, re.MULTILINE):
+                wrong.append(f"{name} in {file}")
+    assert not wrong
+
+
+def test_the_records_are_as_large_as_the_questions_say():
+    said = re.search(
+        r"([\d.]+) kB of parameters, ([\d.]+) kB of state, ([\d.]+) kB of inputs, "
+        r"([\d.]+) kB of outputs",
+        text_of(ROOT / "docs/questions.md"),
+    )
+    assert said
+    records = (layout.PARAMS, layout.STATE, layout.INPUTS, layout.OUTPUTS)
+    for kilobytes, record in zip(said.groups(), records, strict=True):
+        assert 1000 * float(kilobytes) == pytest.approx(record.itemsize, rel=0.05)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_that_are_shown_exist_with_their_options(page):
+    verbs = runpy.run_path(str(ROOT / "docs/commands.py"))
+    known = {name: options_of(verbs, name) for name in verbs["verbs"]()}
+    text, wrong = text_of(page), []
+    shown = re.findall(r"^(?:\$ )?ur-admittance +(.*)$", text, re.MULTILINE)
+    shown += re.findall(r"`ur-admittance +([^`]*)`", text)
+    for line in shown:
+        words = re.split(r" (?:#|&)| --ros-args", line)[0].split()
+        if words[0] in ("VERB", "--version"):
+            continue
+        options = {word.partition("=")[0] for word in words[1:] if word.startswith("--")}
+        if words[0] not in known or options - known[words[0]] - {"--help"}:
+            wrong.append(line)
+    assert not wrong
+
+
+def options_of(verbs: dict, name: str) -> set[str]:
+    """Every option that a verb can take, on any robot."""
+    function, kinds = verbs["verbs"]()[name]
+    functions = [function, *(verbs["KINDS"].values() if kinds else ())]
+    pages = [row for one in functions for row in verbs["rows"](one)[1]]
+    return {word for row in pages for word in re.findall(r"--[\w-]+", row[0])}
+
+
+def verb(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="What to read.", metavar="FILE")],
+    speed: Annotated[float, typer.Option(help="How fast [m/s].", min=0.1, max=1)] = 0.25,
+    turns: Annotated[tuple[float, float] | None, typer.Option(help="How [rad].")] = None,
+    wrench: Annotated[str, typer.Option(help="Or rtde://HOST.", metavar="TOPIC")] = "robot",
+    quick: Annotated[bool, typer.Option("--quick", help="As with --speed 1.")] = False,
+    stay_awake: Annotated[bool, typer.Option(help="Less late.")] = True,
+) -> None:
+    """A verb that is none of ours."""
+
+
+def test_the_page_of_commands_says_what_a_verb_takes():
+    arguments, options = runpy.run_path(str(ROOT / "docs/commands.py"))["rows"](verb)
+    assert arguments == [("`FILE`", "required", "What to read.")]
+    assert options == [
+        ("`--speed`", "number, 0.1 to 1", "`0.25`", "How fast [m/s]."),
+        ("`--turns`", "2 numbers", "", "How [rad]."),
+        ("`--wrench`", "`TOPIC`", "`robot`", "Or `rtde://HOST`."),
+        ("`--quick`", "", "", "As with `--speed` 1."),
+        ("`--stay-awake` `--no-stay-awake`", "", "`--stay-awake`", "Less late."),
+    ]
+
+
+def test_nobody_is_told_to_install_what_is_not_published():
+    for page in PAGES:
+        assert not re.search(r'pip install "?ur-admittance', text_of(page)), page
+
+
+def test_every_page_is_in_the_table_of_the_readme():
+    table = text_of(ROOT / "README.md").partition("\n## Documentation\n")[2].partition("\n## ")[0]
+    linked = set(re.findall(r"\]\(docs/([\w/-]+\.md)\)", table))
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} - linked == set()
+
+
+def test_every_preset_is_in_the_table_of_presets():
+    rows = re.findall(r"^\| `([\w-]+)` \|", text_of(ROOT / "docs/tuning.md"), re.MULTILINE)
+    assert sorted(rows) == sorted(ur_admittance.presets())
+
+
+def test_every_picture_has_the_command_that_draws_it():
+    page = text_of(ROOT / "CONTRIBUTING.md")
+    for picture in (ROOT / "docs/images").iterdir():
+        assert f"docs/images/{picture.name}" in page
 
 
 def test_there_are_examples():

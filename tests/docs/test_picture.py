@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_layering import imports_of
+
 ROOT = Path(__file__).parents[2]
+KERNEL = ROOT / "src/ur_admittance/kernel"
 PICTURE, DATAFLOW = ROOT / "docs" / "picture.py", ROOT / "docs" / "dataflow.py"
 
 pytest.importorskip("mujoco")
@@ -33,10 +36,24 @@ def test_the_picture_is_drawn_or_it_says_what_is_missing(tmp_path: Path):
     assert file.stat().st_size > 50_000
 
 
-def test_the_picture_of_the_data_flow_is_drawn_and_names_files_that_exist(tmp_path: Path):
-    script, file = runpy.run_path(str(DATAFLOW)), tmp_path / "dataflow.png"
-    script["draw"](file)
-    assert file.stat().st_size > 50_000
-    for *_, files in script["STEPS"]:
-        for name in files.split(", "):
-            assert (ROOT / "src/ur_admittance/kernel" / name).exists()
+@pytest.fixture(scope="module")
+def dataflow() -> dict:
+    return runpy.run_path(str(DATAFLOW))
+
+
+def test_the_picture_of_the_data_flow_is_drawn_and_no_word_covers_another(
+    dataflow: dict, tmp_path: Path
+):
+    places = dataflow["draw"](tmp_path / "dataflow.png")
+    assert (tmp_path / "dataflow.png").stat().st_size > 50_000
+    assert len(places) > 40
+    for n, place in enumerate(places):
+        assert not any(place.overlaps(other) for other in places[n + 1 :]), place
+
+
+def test_the_picture_of_the_data_flow_names_every_step(dataflow: dict):
+    shown = {name for *_, files in dataflow["STEPS"] for name in files.split(", ")}
+    tables = {"bits", "compile", "spatial"}
+    steps = {module.rpartition(".")[2] for module in imports_of(KERNEL / "tick.py")} - tables
+    assert {f"{step}.py" for step in steps if (KERNEL / f"{step}.py").exists()} <= shown
+    assert all((KERNEL / name).exists() for name in shown)

@@ -141,6 +141,7 @@ def locked(fd: int, what: str) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path, flags: int) -> Iterator[int]:
+    """A file of blocks, open as long as the block lasts; never by way of a link."""
     fd = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         yield fd
@@ -202,6 +203,7 @@ def owner_lives(header: Any) -> bool:
 
 
 def running_of(header: Any) -> Running:
+    """Who the header says controls what, and for how long already."""
     pid = int(header["pid"])
     age = time.clock_gettime(time.CLOCK_BOOTTIME) - header["started"] / os.sysconf("SC_CLK_TCK")
     return Running(
@@ -260,6 +262,7 @@ def reserve(fd: int, size: int) -> mmap.mmap:
 
 
 def block_bytes(slots: int) -> int:
+    """The size of a block with so many places for records."""
     return _RING + _up(8 * slots, _LINE) + _up(slots * layout.OUTPUTS.itemsize, _LINE)
 
 
@@ -276,14 +279,17 @@ def places(slots: int) -> dict[str, int]:
 
 
 def header_in(block: mmap.mmap) -> np.ndarray:
+    """The header, in the mapped block."""
     return np.frombuffer(block, HEADER, 1)
 
 
 def counters_in(block: mmap.mmap) -> np.ndarray:
+    """The counters, likewise."""
     return np.frombuffer(block, np.int64, _WORDS, _COUNTERS)
 
 
 def slot_in(block: mmap.mmap, offset: int = SLOT_OFFSET) -> Slot:
+    """The slot of the parameters, likewise."""
     texts = np.frombuffer(block, np.uint8, DEPTH * TEXT_BYTES, offset + _TEXTS)
     return Slot(
         np.frombuffer(block, np.int64, _RECORDS // 8, offset),
@@ -293,6 +299,7 @@ def slot_in(block: mmap.mmap, offset: int = SLOT_OFFSET) -> Slot:
 
 
 def requests_in(block: mmap.mmap, offset: int = REQUESTS_OFFSET) -> Requests:
+    """The slot of what is asked of the loop, likewise."""
     return Requests(
         np.frombuffer(block, np.int64, _LINE // 8, offset),
         np.frombuffer(block, np.uint8, _LINE * 8, offset + _LINE),
@@ -300,6 +307,7 @@ def requests_in(block: mmap.mmap, offset: int = REQUESTS_OFFSET) -> Requests:
 
 
 def ring_in(block: mmap.mmap, slots: int) -> Ring:
+    """The ring of records, likewise."""
     return Ring(
         np.frombuffer(block, np.int64, slots, _RING),
         np.frombuffer(block, layout.OUTPUTS, slots, _RING + _up(8 * slots, _LINE)),

@@ -91,6 +91,7 @@ class Silence:
         self._count, self._seen, self._quiet = -1, time.monotonic(), 0.0
 
     def seconds(self, count: int) -> float:
+        """How long the count of commands has stood still, s."""
         now = time.monotonic()
         self._quiet += min(now - self._seen, 2.0 * LOOK)
         self._seen = now

@@ -136,12 +136,15 @@ class AdmittanceNode(ManagedNode):
     # --- what ROS calls ---
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Make robot and controller of the arm's description."""
         return self._answer_to(self._configure)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Give way to force from now on, if nothing stands against it."""
         return self._answer_to(self._activate)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Watch only, once the arm is at rest."""
         if self.allowed.reset:
             self.stopped = ""
         if self.robot is not None and self.controller is not None:
@@ -151,14 +154,17 @@ class AdmittanceNode(ManagedNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Unconfigured again."""
         self._forget()
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Unconfigured for good."""
         self._forget()
         return TransitionCallbackReturn.SUCCESS
 
     def set_parameters_atomically(self, parameter_list: list) -> Any:
+        """Check the values as a whole; take over all of them, or none."""
         wanted = self.parameters.without_repetitions(parameter_list)
         if parameter_list and not wanted:
             return SetParametersResult(successful=True)
@@ -365,6 +371,7 @@ class AdmittanceNode(ManagedNode):
         self.refused = [""]
 
     def close_left(self) -> None:
+        """Close the robots that were left while somebody may have waited for them."""
         while self._left:
             self._left.pop().close()
 

@@ -245,6 +245,7 @@ class Ros2Robot(Robot):
 
     @property
     def wrench_topic(self) -> str:
+        """Full name of the topic that the wrench comes on."""
         return self.resolve(self._wrench_topic)
 
     def see_sensor(self) -> None:
