@@ -1,20 +1,20 @@
 """`calibrate`: what hangs on the sensor, and what the sensor reads without it."""
 
+# pyright: reportAttributeAccessIssue=true
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.arms import arm_at, leading, to_lead
 from ur_admittance.cli.attend import claimed
 from ur_admittance.cli.by_hand import led
 from ur_admittance.cli.common import AsJson, explained, read_config
-from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.travel import agreed
 from ur_admittance.config import Config
 from ur_admittance.errors import CalibrationError, ConfigError
@@ -139,26 +139,15 @@ def _measured(
     """Go through poses, or let a person do it."""
     import math
 
-    from ur_admittance import robots
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration.collect import through
     from ur_admittance.calibration.poses import choose
     from ur_admittance.loop import signals
     from ur_admittance.packing import pack
-    from ur_admittance.realtime import RealTime, prepare, restore
 
-    kind, how = kind_of(url), dict[str, Any]()
-    options = dict[str, Any](config=config)
-    if kind == "sim":
-        options["realtime"] = False  # a time of its own: never late
-    if kind == "rtde":
-        options |= {"watch": by_hand, "permit": _permit}
-    if kind == "ros2":
-        config = config.replace({"output.mode": "position"})
-        options = {"config": config, "watch": by_hand}
-        how["mode"] = "position"
+    config = to_lead(url, config)
     tell = _progress(poses, config) if not quiet else lambda measured: None
-    made = robots.make(url, **options)
+    made = arm_at(url, config, watch=by_hand)
     with claimed(made.name), made as arm:
         if arm.wrench_compensated:
             raise CalibrationError(
@@ -170,24 +159,14 @@ def _measured(
         with Blackboard.create(arm.name, arm.rate, config, params), signals() as asked:
             if by_hand:
                 return arm.name, arm.model, led(arm, asked, tell), arm.real_sensor
-            here = arm.look() if kind == "rtde" else arm.wait()
-            ways = choose(
-                arm.model, config, here.q.copy(), count=poses - 1, tilt=math.radians(tilt)
-            )
-            _show_way(arm.name, arm.model, here.q.copy(), ways)
+            here = arm.look().q.copy()
+            ways = choose(arm.model, config, here, count=poses - 1, tilt=math.radians(tilt))
+            _show_way(arm.name, arm.model, here, ways)
             if not yes and not agreed("Is the arm free to go there?", asked):
                 raise CalibrationError(
                     "calibrate: not permitted to move, nothing has moved; --yes lets it"
                 )
-            if kind == "ros2":
-                arm.keep_frame()
-                how["trouble"] = arm.trouble
-            if kind == "rtde":
-                how["trouble"] = lambda: arm.stopped_by
-            with ExitStack() as after:
-                if kind == "rtde":  # its program waits 20 ms for us, and then ends
-                    prepare(RealTime(50))
-                    after.callback(restore)
+            with leading(url, arm) as how:
                 measured = through(arm, config, ways, asked, taken=tell, **how)
             if not quiet:
                 typer.echo("", err=True)
@@ -291,8 +270,3 @@ def _plain(found: Estimate) -> dict[str, Any]:
     values = dataclasses.asdict(found)
     values.pop("R_WS")
     return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}
-
-
-def _permit(words: str) -> bool:
-    typer.echo(words, err=True)
-    return agreed("Have you looked at the arm, and may it move?")

@@ -1,5 +1,6 @@
 """`doctor`: what is wrong, before anything moves."""
 
+# pyright: reportAttributeAccessIssue=true
 from __future__ import annotations
 
 import json
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.arms import arm_at
 from ur_admittance.cli.common import FAILED, AsJson, console, explained, read_config
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.config import Config
@@ -159,22 +161,17 @@ def _settings(name: str) -> tuple[Config, list[Finding]]:
 
 
 def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
-    from ur_admittance import robots
     from ur_admittance.doctor import network, stream
     from ur_admittance.doctor.finding import OK, WARN, WRONG, Finding
 
-    kind, options = kind_of(url), dict[str, Any](config=config)
-    if kind == "sim":
-        options["realtime"] = asked.push or asked.three_poses  # a person takes part
-    else:
-        options["watch"] = True
-    if kind == "rtde":
-        options |= _of_rtde(config, asked.wrench, asked.must)
+    kind, person = kind_of(url), asked.push or asked.three_poses
+    more = _of_rtde(config, asked.wrench, asked.must) if kind == "rtde" else {}
     if kind == "ros2":
         yield from _graph(config)
     began = time.monotonic()
     try:
-        arm = robots.connect(url, **options)
+        arm = arm_at(url, config, watch=True, real_time=person, **more)
+        arm.connect()
     except AdmittanceError as error:
         for line in getattr(error, "problems", None) or [str(error)]:
             yield Finding(
@@ -191,7 +188,7 @@ def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
         except AdmittanceError as error:
             yield Finding("robot", WRONG, str(error), "a stream", "look at robot and network")
             return
-        if kind == "ros2" and (rivals := arm.rivals()):  # type: ignore[attr-defined]
+        if rivals := arm.rivals():
             yield Finding("graph", WRONG, rivals, "one sender each", "end the other node")
         yield from stream.rates(heard)
         if kind == "rtde":
@@ -236,7 +233,6 @@ def _of_rtde(config: Config, wrench: str, must: dict[str, str]) -> dict[str, Any
     from ur_admittance.robots.rtde.inspection import Expected
 
     options: dict[str, Any] = {"expected": Expected(**must, tcp=config.tool.point)}
-    options["permit"] = lambda words: True  # nothing is started
     if wrench:
         from ur_admittance.sensors.netft import NetFt
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import Wanted, attend, claimed, moved, warn_of_payload
-from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, agreed, permit
+from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, may_move, permit
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 
@@ -62,7 +62,7 @@ class RtdeRun:
             sensor=self._sensor(),
             urcap=self.urcap,
             watch=watch,
-            permit=self._permit,
+            permit=(lambda words: True) if self.reset else may_move,
             tell=lambda line: typer.echo(line, err=True),
         )
 
@@ -116,12 +116,6 @@ class RtdeRun:
 
         X_ES = None if self.sensor_pose is None else pose_of(self.sensor_pose)
         return NetFt(self.wrench.removeprefix("netft://"), X_ES=X_ES, average=self.average)
-
-    def _permit(self, words: str) -> bool:
-        if self.reset:
-            return True
-        typer.echo(words, err=True)
-        return agreed("Have you looked at the arm, and may it start?")
 
 
 def options(
