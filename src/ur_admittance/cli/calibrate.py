@@ -16,6 +16,7 @@ from ur_admittance.cli.attend import claimed
 from ur_admittance.cli.by_hand import led
 from ur_admittance.cli.common import AsJson, explained, read_config
 from ur_admittance.cli.travel import agreed
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 from ur_admittance.errors import CalibrationError, ConfigError
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 @explained()
 def calibrate(
+    context: typer.Context,
     robot: Annotated[
         str,
         typer.Option(help="Address of the robot: sim, rtde://192.168.1.10, ros2.", metavar="URL"),
@@ -93,6 +95,15 @@ def calibrate(
 
     if bool(robot) == (source is not None):
         raise ConfigError("calibrate: give --robot URL, or --from FILE")
+    if source is not None:
+        why = "does nothing with --from, whose poses are taken already; leave it out"
+        refuse_useless(context, why, "poses", "tilt", "by_hand", "yes")
+    if by_hand:
+        why = "does nothing with --by-hand, where you move the arm; leave it out"
+        refuse_useless(context, why, "tilt", "yes")
+    if source is None or source.suffix.lower() == ".mcap":
+        why = "is for --from FILE.csv; robots and recordings say which arm they are, leave it out"
+        refuse_useless(context, why, "arm")
     settings = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
     from ur_admittance.calibration.payload_fit import optimizer

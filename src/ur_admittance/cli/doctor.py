@@ -17,6 +17,7 @@ import typer
 from ur_admittance.cli.arms import arm_at
 from ur_admittance.cli.common import FAILED, AsJson, console, explained, read_config
 from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, ConfigError
 
@@ -45,6 +46,7 @@ class Asked:
 
 @explained()
 def doctor(
+    context: typer.Context,
     robot: Annotated[
         str,
         typer.Option(
@@ -109,6 +111,9 @@ def doctor(
     must = {"model": model, "serial": serial, "calibration": calibration}
     for name in [name for name, value in must.items() if value and kind_of(robot) != "rtde"]:
         raise ConfigError(f"--{name}: is for --robot rtde://HOST, who says its own")
+    if not robot:
+        why = "is for a look at a robot; add --robot URL"
+        refuse_useless(context, why, "listen", "sensor_range", "push", "three_poses")
     asked = Asked(wrench, listen, sensor_range, push, three_poses, write_tool, must)
     settings, findings = _settings(config)
     if not as_json:

@@ -12,6 +12,7 @@ import typer
 
 from ur_admittance.cli.attend import to_and_fro
 from ur_admittance.cli.common import AsJson, explained, read_config
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.validate import pose_of
@@ -19,6 +20,7 @@ from ur_admittance.validate import pose_of
 
 @explained()
 def fake_robot(
+    context: typer.Context,
     model: Annotated[str, typer.Option(help="Which arm: ur3e to ur30.")] = "ur5e",
     host: Annotated[
         str,
@@ -108,6 +110,8 @@ def fake_robot(
             for what, meaning in known.items():
                 typer.echo(f"{place}:{what}{f'=...  {meaning}' if meaning else ''}")
         return
+    if free_ports:
+        refuse_useless(context, "--free-ports takes any; leave one of them out", "ports")
     if seconds is not None and not seconds >= 0:
         raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
 

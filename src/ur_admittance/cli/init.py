@@ -12,11 +12,13 @@ import typer
 from ur_admittance.cli.arms import arm_at, leading, to_lead
 from ur_admittance.cli.attend import claimed
 from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 
 
 @explained()
 def init(
+    context: typer.Context,
     robot: RobotUrl,
     config: Annotated[
         str,
@@ -51,6 +53,8 @@ def init(
     from ur_admittance.loop import signals
     from ur_admittance.packing import pack
 
+    if stay:
+        refuse_useless(context, "does nothing with --stay; leave one of them out", "home")
     limits = to_lead(robot, read_config(config) if config else Config())
     equilibrium.check_file(out, force=force)
     made = arm_at(robot, limits, watch=stay, real_time=True)

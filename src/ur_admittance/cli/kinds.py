@@ -25,11 +25,11 @@ def asked_of(robot: str, arguments: list[str]) -> Any:
         ConfigError: an option of another kind.
     """
     kind = kind_of(robot)
+    ours = _spellings(kind)
     for other in KINDS:
-        theirs = {name for option in command(other).params for name in option.opts}
-        ours = {name for option in command(kind).params for name in option.opts}
+        theirs = _spellings(other) - ours
         for word in (word.partition("=")[0] for word in arguments):
-            if word in theirs - ours:
+            if word in theirs:
                 raise ConfigError(f"{word}: is for {TITLES[other]}, got --robot {robot}")
     return command(kind).main(list(arguments), prog_name="run", standalone_mode=False)
 
@@ -40,6 +40,12 @@ def kind_of(robot: str) -> str:
     """
     scheme = robot.strip().partition(":")[0].lower()
     return scheme if scheme in KINDS else "sim"
+
+
+def _spellings(kind: str) -> set[str]:
+    """All ways to write the options of a kind, such as --guard and --no-guard."""
+    params = command(kind).params
+    return {word for option in params for word in (*option.opts, *option.secondary_opts)}
 
 
 def command(kind: str) -> TyperCommand:

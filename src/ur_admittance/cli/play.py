@@ -12,7 +12,7 @@ import typer
 from ur_admittance.cli.attend import Wanted, check_recording, tell_end, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, explained, read_config
 from ur_admittance.cli.kinds import asked_of, kind_of
-from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, teller
+from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, see_time, teller
 
 if TYPE_CHECKING:
     from ur_admittance.controller import Controller
@@ -83,6 +83,7 @@ def play(
 
     allowed = ["--allow-travel"] if kind == "sim" else []
     asked = asked_of(robot, [*context.args, *allowed])
+    see_time(context, own_time=asked.own_time)
     view = "" if as_json else "line"
     wishes = RealTime(priority, cpu, awake=awake, spin=spin)
     wanted = Wanted(robot, settings, None, record, wishes, view, teller(strict), lead)

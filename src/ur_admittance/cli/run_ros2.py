@@ -36,6 +36,7 @@ class Ros2Run:
     keep_trying: bool
     allowed: Allowed
     task_frame: str
+    own_time = False
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         """Be a node on the graph until Ctrl-C or SIGTERM; another one, should that be deaf."""

@@ -9,6 +9,7 @@ import typer
 
 from ur_admittance.cli.attend import Wanted, attend, claimed, moved, warn_of_payload
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, may_move, permit
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 
@@ -42,6 +43,7 @@ class RtdeRun:
     allow_travel: bool
     allow_loosening: bool
     allow_outside: bool
+    own_time = False
 
     def robot(self, url: str, config: Config, *, watch: bool = False) -> RtdeRobot:
         """The robot, not yet connected."""
@@ -119,6 +121,7 @@ class RtdeRun:
 
 
 def options(
+    context: typer.Context,
     model: Annotated[
         str, typer.Option(help="The arm it must be, say ur5e; also where it cannot be read.")
     ] = "",
@@ -188,8 +191,12 @@ def options(
         raise ConfigError(
             f"--wrench: must be robot, compensated or netft://HOST, got {wrench!r:.100}"
         )
-    if sensor_pose is not None and not wrench.startswith("netft://"):
-        raise ConfigError("--sensor-pose: is for --wrench netft://HOST; the robot knows its own")
+    if not wrench.startswith("netft://"):
+        why = "is for --wrench netft://HOST; the robot knows its own sensor, leave it out"
+        refuse_useless(context, why, "sensor_pose", "average")
+    if not urcap:
+        why = "does nothing where the program is sent in remote control; add --urcap"
+        refuse_useless(context, why, "urcap_port")
     return RtdeRun(
         model,
         serial,

@@ -31,6 +31,11 @@ class SimRun:
     allow_loosening: bool
     allow_outside: bool
 
+    @property
+    def own_time(self) -> bool:
+        """Whether the arm lives in a time of its own, in which it is never late."""
+        return self.pace is not None
+
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         from ur_admittance import loop, robots
         from ur_admittance.approach import travel_of
@@ -70,7 +75,7 @@ class SimRun:
                         controller,
                         seconds=wanted.seconds,
                         board=board,
-                        real_time=wanted.real_time if pace is None else None,
+                        real_time=None if self.own_time else wanted.real_time,
                         each=each if hooks else None,
                         tell=wanted.tell,
                         begun=wanted.begun(arm.name),
@@ -97,7 +102,12 @@ def options(
         ),
     ] = None,
     real_time: Annotated[
-        bool, typer.Option("--real-time", help="Keep the clock's time, and be late.")
+        bool,
+        typer.Option(
+            "--real-time",
+            help="Keep the clock's time, and be late; --priority, --cpu, --awake, --spin and "
+            "--strict are for that alone.",
+        ),
     ] = False,
     allow_travel: AllowTravel = False,
     allow_loosening: AllowLoosening = False,

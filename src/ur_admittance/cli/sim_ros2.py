@@ -11,6 +11,7 @@ import typer
 
 from ur_admittance.cli.attend import to_and_fro
 from ur_admittance.cli.common import AsJson, explained, read_config
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 from ur_admittance.validate import suggest
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 @explained()
 def sim_ros2(
+    context: typer.Context,
     arm: Annotated[str, typer.Option(help="Which arm: ur3e to ur30.")] = "ur5e",
     scenario: Annotated[
         str,
@@ -97,6 +99,8 @@ def sim_ros2(
         raise ConfigError("--rate: a scenario has its own, 500 Hz")
     if scenario and config:
         raise ConfigError("--config: a scenario has its own tool")
+    if ideal:
+        refuse_useless(context, "an --ideal arm has no noise; leave one of them out", "seed")
     if write_config is not None and not scenario:
         raise ConfigError("--write-config: needs a --scenario")
 

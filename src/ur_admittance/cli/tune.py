@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ur_admittance.cli.common import FAILED, AsJson, console, explained, read_config
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError, RobotError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 @explained()
 def tune(
+    context: typer.Context,
     task: Annotated[
         str,
         typer.Option(
@@ -75,6 +77,8 @@ def tune(
     from ur_admittance.tune.explain import to_yaml
     from ur_admittance.tune.picture import draw
 
+    if scheduler:
+        refuse_useless(context, "is for this machine; --scheduler works on others", "jobs")
     question = _question(task, surface, push, lag, arm, robot, seed)
     image = picture or out.with_suffix(".png")
     for file in (out, image):
