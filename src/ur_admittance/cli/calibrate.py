@@ -14,7 +14,7 @@ import typer
 from ur_admittance.cli.arms import arm_at, leading, to_lead
 from ur_admittance.cli.attend import claimed
 from ur_admittance.cli.by_hand import led
-from ur_admittance.cli.common import AsJson, explained, read_config
+from ur_admittance.cli.common import WRENCH, AsJson, RobotUrl, explained, read_config
 from ur_admittance.cli.travel import agreed
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 @explained()
 def calibrate(
     context: typer.Context,
-    robot: Annotated[
-        str,
-        typer.Option(help="Address of the robot: sim, rtde://192.168.1.10, ros2.", metavar="URL"),
-    ] = "",
+    robot: RobotUrl = "",
     config: Annotated[
         str,
         typer.Option(
             help="A YAML file, or preset:NAME: limits on the way, workspace, tool; a simulated "
-            "arm carries its tool and payload."
+            "arm carries its tool and payload.",
+            metavar="FILE",
         ),
     ] = "",
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("payload.yaml"),
+    out: Annotated[Path, typer.Option(help="File to write (YAML).", metavar="FILE")] = Path(
+        "payload.yaml"
+    ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     poses: Annotated[int, typer.Option(min=6, max=60, help="How many poses to take.")] = 12,
     tilt: Annotated[
@@ -57,10 +57,14 @@ def calibrate(
     source: Annotated[
         Path | None,
         typer.Option(
-            "--from", help="Take the poses from a recording (MCAP) or a CSV instead of a robot."
+            "--from",
+            help="Take the poses from a recording (MCAP) or a CSV instead of a robot.",
+            metavar="FILE",
         ),
     ] = None,
-    arm: Annotated[str, typer.Option(help="Whose joint angles a CSV has, say ur5e.")] = "",
+    arm: Annotated[
+        str, typer.Option(help="Whose joint angles a CSV has, say ur5e.", metavar="MODEL")
+    ] = "",
     mounting: Annotated[
         bool, typer.Option("--mounting", help="Find how the sensor is turned, up to 15 degrees.")
     ] = False,
@@ -70,13 +74,16 @@ def calibrate(
     mass: Annotated[
         float | None, typer.Option(help="What the tool weighs on a scale [kg]; another is refused.")
     ] = None,
-    sensor: Annotated[str, typer.Option(help="Name of the sensor, for the file.")] = "robot",
+    sensor: Annotated[
+        str, typer.Option(help="Name of the sensor, for the file.", metavar="NAME")
+    ] = "robot",
     sensor_range: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(help="Greatest reading of each axis, fx fy fz tx ty tz [N, Nm]."),
+        typer.Option(help="Greatest reading of each axis of the sensor [N, Nm].", metavar=WRENCH),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Folder for a page with plots of what is left.")
+        Path | None,
+        typer.Option(help="Folder for a page with plots of what is left.", metavar="FOLDER"),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Move without asking.")] = False,
     as_json: AsJson = False,

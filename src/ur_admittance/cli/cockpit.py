@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import explained
+from ur_admittance.cli.common import SIM_URLS, explained
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 
@@ -18,7 +18,7 @@ def cockpit(
     robot: Annotated[
         str,
         typer.Option(
-            help="The simulated arm to start where nothing runs: sim, sim:ur3e to sim:ur30.",
+            help=f"The simulated arm to start where nothing runs: {SIM_URLS}.",
             metavar="URL",
         ),
     ] = "sim",
@@ -44,7 +44,8 @@ def cockpit(
         ),
     ] = "127.0.0.1",
     recordings: Annotated[
-        Path, typer.Option(help="Folder of recordings and reports; made when needed.")
+        Path,
+        typer.Option(help="Folder of recordings and reports; made when needed.", metavar="FOLDER"),
     ] = Path("ur-admittance-recordings"),
     open_: Annotated[
         bool, typer.Option("--open", help="Open the page in this machine's browser.")

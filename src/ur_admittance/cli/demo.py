@@ -38,10 +38,16 @@ def demo(
         ),
     ] = "sim",
     scenario: Annotated[
-        str, typer.Option(help="hand-guiding, surface, wall, peg, polish, or all in turn.")
+        str,
+        typer.Option(
+            help="hand-guiding, surface, wall, peg, polish, or all in turn.", metavar="SCENE"
+        ),
     ] = "hand-guiding",
     out: Annotated[
-        Path, typer.Option(help="Folder for recordings and reports; older ones are replaced.")
+        Path,
+        typer.Option(
+            help="Folder for recordings and reports; older ones are replaced.", metavar="FOLDER"
+        ),
     ] = Path("ur-admittance-demo"),
     pace: Annotated[
         float, typer.Option(min=0.1, max=FAST, help="How many times as fast as the clock.")

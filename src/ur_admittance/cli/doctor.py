@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.arms import arm_at
-from ur_admittance.cli.common import FAILED, AsJson, console, explained, read_config
+from ur_admittance.cli.common import (
+    FAILED,
+    SIM_URLS,
+    WRENCH,
+    AsJson,
+    console,
+    explained,
+    read_config,
+)
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
@@ -50,7 +58,7 @@ def doctor(
     robot: Annotated[
         str,
         typer.Option(
-            help="Also look at this robot: sim, rtde://192.168.1.10, ros2.", metavar="URL"
+            help=f"Also look at this robot: {SIM_URLS}, rtde://192.168.1.10, ros2.", metavar="URL"
         ),
     ] = "",
     wrench: Annotated[
@@ -67,7 +75,7 @@ def doctor(
     ] = 30.0,
     sensor_range: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(help="Greatest reading of each axis, fx fy fz tx ty tz [N, Nm]."),
+        typer.Option(help="Greatest reading of each axis of the sensor [N, Nm].", metavar=WRENCH),
     ] = None,
     push: Annotated[
         bool, typer.Option("--push", help="Also ask you to push the tool along +x, +y and +z.")
@@ -80,11 +88,18 @@ def doctor(
             "payload explain each?",
         ),
     ] = False,
-    model: Annotated[str, typer.Option(help="The arm it must be, say ur5e (rtde).")] = "",
-    serial: Annotated[str, typer.Option(help="The serial number it must have (rtde).")] = "",
+    model: Annotated[
+        str, typer.Option(help="The arm it must be, say ur5e (rtde).", metavar="MODEL")
+    ] = "",
+    serial: Annotated[
+        str, typer.Option(help="The serial number it must have (rtde).", metavar="NUMBER")
+    ] = "",
     calibration: Annotated[
         str,
-        typer.Option(help="The kinematic calibration it must have, as a refusal prints it (rtde)."),
+        typer.Option(
+            help="The kinematic calibration it must have, as a refusal prints it (rtde).",
+            metavar="SUM",
+        ),
     ] = "",
     write_tool: Annotated[
         Path | None,

@@ -21,7 +21,9 @@ def get(
     context: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Parameters or sections, such as admittance; else all."),
+        typer.Argument(
+            help="Parameters or sections, such as admittance; else all.", metavar="NAME"
+        ),
     ] = None,
     robot: RobotName = "",
     save: Annotated[

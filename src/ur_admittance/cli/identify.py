@@ -11,7 +11,7 @@ import typer
 
 from ur_admittance.cli.arms import arm_at, leading
 from ur_admittance.cli.attend import claimed
-from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.common import SIM_URLS, AsJson, explained, read_config
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.travel import agreed
 from ur_admittance.config import Config
@@ -20,7 +20,13 @@ from ur_admittance.errors import ConfigError, RobotError
 
 @explained()
 def identify(
-    robot: RobotUrl,
+    robot: Annotated[
+        str,
+        typer.Option(
+            help=f"Address of the robot: {SIM_URLS}, rtde://192.168.1.10; not over ROS 2 yet.",
+            metavar="URL",
+        ),
+    ],
     config: Annotated[
         str,
         typer.Option(
@@ -29,7 +35,9 @@ def identify(
             metavar="FILE",
         ),
     ] = "",
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("arm.yaml"),
+    out: Annotated[Path, typer.Option(help="File to write (YAML).", metavar="FILE")] = Path(
+        "arm.yaml"
+    ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Move without asking.")] = False,
     as_json: AsJson = False,

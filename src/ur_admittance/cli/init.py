@@ -11,7 +11,7 @@ import typer
 
 from ur_admittance.cli.arms import arm_at, leading, to_lead
 from ur_admittance.cli.attend import claimed
-from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.common import JOINTS, AsJson, RobotUrl, explained, read_config
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 
@@ -28,14 +28,19 @@ def init(
             metavar="FILE",
         ),
     ] = "",
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("equilibrium.yaml"),
+    out: Annotated[Path, typer.Option(help="File to write (YAML).", metavar="FILE")] = Path(
+        "equilibrium.yaml"
+    ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     stay: Annotated[
         bool, typer.Option("--stay", help="Do not move: write the pose in which the arm stands.")
     ] = False,
     home: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(help="Joint angles to go to, base to tool [rad]; else the arm's own home."),
+        typer.Option(
+            help="Joint angles to go to, base to tool [rad]; else the arm's own home.",
+            metavar=JOINTS,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from ur_admittance.cli import run_ros2, run_rtde, run_sim
+from ur_admittance.cli.verb import Verb
 from ur_admittance.errors import ConfigError
 
 KINDS = {"sim": run_sim.options, "rtde": run_rtde.options, "ros2": run_ros2.options}
@@ -58,8 +59,10 @@ def command(kind: str) -> TyperCommand:
     return made
 
 
-class RunCommand(TyperCommand):
+class RunCommand(Verb):
     """`run` and `play`, whose help also shows what only one kind of robot can be asked for."""
+
+    allow_extra_args = ignore_unknown_options = True  # for `asked_of`
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         super().format_options(ctx, formatter)

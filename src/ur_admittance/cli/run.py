@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, check_recording, tell_end, tell_stop
-from ur_admittance.cli.common import FAILED, AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.attend import Wanted, tell_end, tell_stop
+from ur_admittance.cli.common import FAILED, AsJson, RobotUrl, check_output, explained, read_config
 from ur_admittance.cli.kinds import asked_of
 from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, see_time, teller
 from ur_admittance.cli.useless import refuse_useless
@@ -56,7 +56,7 @@ def run(
     if record is None:
         refuse_useless(context, "replaces a recording; there is none, add --record FILE", "force")
     else:
-        check_recording(record, force=force)
+        check_output(record, force=force)
     kind = asked_of(robot, context.args)
     see_time(context, own_time=kind.own_time)
     wishes = RealTime(priority, cpu, awake=awake, spin=spin)

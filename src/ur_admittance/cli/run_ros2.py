@@ -110,7 +110,10 @@ def _for_hardware(config: Config) -> Config:
 
 def options(
     model: Annotated[
-        str, typer.Option(help="An arm, say ur5e, or a URDF; else /robot_description.")
+        str,
+        typer.Option(
+            help="An arm, say ur5e, or a URDF file; else /robot_description.", metavar="MODEL"
+        ),
     ] = "",
     wrench: Annotated[
         str,

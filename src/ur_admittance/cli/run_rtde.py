@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import Wanted, attend, claimed, moved, warn_of_payload
+from ur_admittance.cli.common import POSE
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, may_move, permit
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
@@ -123,28 +124,40 @@ class RtdeRun:
 def options(
     context: typer.Context,
     model: Annotated[
-        str, typer.Option(help="The arm it must be, say ur5e; also where it cannot be read.")
+        str,
+        typer.Option(
+            help="The arm it must be, say ur5e; also where it cannot be read.", metavar="MODEL"
+        ),
     ] = "",
-    serial: Annotated[str, typer.Option(help="The serial number it must have.")] = "",
+    serial: Annotated[
+        str, typer.Option(help="The serial number it must have.", metavar="NUMBER")
+    ] = "",
     calibration: Annotated[
-        str, typer.Option(help="The kinematic calibration it must have, as a refusal prints it.")
+        str,
+        typer.Option(
+            help="The kinematic calibration it must have, as a refusal prints it.", metavar="SUM"
+        ),
     ] = "",
     tcp: Annotated[
         Pose | None,
-        typer.Option(help="The TCP that must be set: x y z [m], rotation vector [rad]."),
+        typer.Option(
+            help="The TCP that must be set: x y z [m], rotation vector [rad].", metavar=POSE
+        ),
     ] = None,
     wrench: Annotated[
         str,
         typer.Option(
             help="robot: its own sensor, raw where there is one; compensated: less its payload; "
-            "netft://HOST: an ATI Net F/T, or an OnRobot HEX."
+            "netft://HOST: an ATI Net F/T, or an OnRobot HEX.",
+            metavar="SOURCE",
         ),
     ] = "robot",
     sensor_pose: Annotated[
         Pose | None,
         typer.Option(
             help="Where that sensor sits: x y z [m], rotation vector [rad] in the flange; else "
-            "at the flange."
+            "at the flange.",
+            metavar=POSE,
         ),
     ] = None,
     average: Annotated[
@@ -165,7 +178,9 @@ def options(
             "in remote control.",
         ),
     ] = False,
-    urcap_port: Annotated[int, typer.Option(help="On which External Control asks.")] = 50002,
+    urcap_port: Annotated[
+        int, typer.Option(help="TCP port on which External Control asks.")
+    ] = 50002,
     reset: Annotated[
         bool,
         typer.Option(

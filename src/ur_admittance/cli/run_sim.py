@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import Wanted, attend, claimed, moved, to_and_fro
+from ur_admittance.cli.common import FORCE
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
 from ur_admittance.errors import ConfigError
 
@@ -91,7 +92,8 @@ def options(
         tuple[float, float, float] | None,
         typer.Option(
             help="Push the tool with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
-            "back, 1 s rest, and so on."
+            "back, 1 s rest, and so on.",
+            metavar=FORCE,
         ),
     ] = None,
     pace: Annotated[

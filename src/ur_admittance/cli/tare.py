@@ -22,7 +22,10 @@ def tare(
         typer.Option(help="A YAML file, or preset:NAME: payload and bias so far.", metavar="FILE"),
     ],
     out: Annotated[
-        Path, typer.Option(help="File to write: the same configuration with the new bias.")
+        Path,
+        typer.Option(
+            help="File to write: the same configuration with the new bias.", metavar="FILE"
+        ),
     ] = Path("tared.yaml"),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     as_json: AsJson = False,
