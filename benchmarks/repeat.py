@@ -58,7 +58,8 @@ def once(tests: list[str], workers: int, log: Path) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.repeat", description=__doc__.splitlines()[0]
+        prog="python -m benchmarks.repeat",
+        description="Whether the tests pass again and again; what is not named is what time rules.",
     )
     parser.add_argument("tests", nargs="*", help="files or folders of tests")
     parser.add_argument("--all", action="store_true", help="the whole suite")

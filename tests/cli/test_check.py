@@ -112,12 +112,12 @@ def test_joint_limits_beyond_the_arm_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("limits:\n  joint_velocity: 9\n  joint_acceleration: [1, 1, 1, 1, 1, 100]\n")
     assert check(path).exit_code == 0
-    result = check(path, "--robot", "ur5e")
+    result = check(path, "--arm", "ur5e")
     assert result.exit_code == 2
     assert "limits.joint_velocity: shoulder_pan_joint: must be <= 3.142 rad/s" in result.stderr
     assert "limits.joint_acceleration: wrist_3_joint: must be <=" in result.stderr
-    assert check("preset:pose-law", "--robot", "ur5e").exit_code == 0
-    assert check("preset:pose-law", "--robot", "ur99").exit_code == 2
+    assert check("preset:pose-law", "--arm", "ur5e").exit_code == 0
+    assert check("preset:pose-law", "--arm", "ur99").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_what_an_arm_cannot_reach_is_refused(text: str, words: str, tmp_path: Pa
     path = tmp_path / "a.yaml"
     path.write_text(text)
     assert check(path).exit_code == 0
-    result = check(path, "--robot", "ur5e")
+    result = check(path, "--arm", "ur5e")
     assert result.exit_code == 2
     assert words in result.stderr
     assert "can be used" not in result.stdout
@@ -168,7 +168,7 @@ def test_what_an_arm_cannot_reach_is_refused(text: str, words: str, tmp_path: Pa
 def test_what_is_unwise_with_an_arm_is_a_warning(text: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text(text)
-    result = check(path, "--robot", "ur5e")
+    result = check(path, "--arm", "ur5e")
     assert result.exit_code == 0, result.output
     assert words in result.stdout
     assert words not in check(path).stdout
@@ -178,22 +178,30 @@ def test_another_start_is_given_by_its_joint_angles(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("limits: {workspace_min: [-1, -1, 0], workspace_max: [0, 1, 1]}\n")
     turned = ("3.14159", "-1.5708", "1.5708", "-1.5708", "-1.5708", "0")
-    assert check(path, "--robot", "ur5e").exit_code == 2
-    result = check(path, "--robot", "ur5e", "--q", *turned, "--json")
+    assert check(path, "--arm", "ur5e").exit_code == 2
+    result = check(path, "--arm", "ur5e", "--q", *turned, "--json")
     assert result.exit_code == 0, result.output
     arm = json.loads(result.stdout)["arm"]
     assert arm["start"][0] < 0 and arm["at_home"] is False and arm["walls"] is True
     assert "of which arm" in check(path, "--q", *turned).stderr
-    beyond = check(path, "--robot", "ur5e", "--q", "7", *turned[1:])
+    beyond = check(path, "--arm", "ur5e", "--q", "7", *turned[1:])
     assert "--q: shoulder_pan_joint: must be from" in beyond.stderr
-    assert check(path, "--robot", "ur5e", "--q", "nan", *turned[1:]).exit_code == 2
+    assert check(path, "--arm", "ur5e", "--q", "nan", *turned[1:]).exit_code == 2
 
 
 @pytest.mark.parametrize("arm", ["ur3e", "ur5e", "ur30"])
 def test_presets_can_be_used_with_every_arm_and_have_no_walls(arm: str) -> None:
-    result = check("preset:pose-law", "--robot", arm)
+    result = check("preset:pose-law", "--arm", arm)
     assert result.exit_code == 0, result.output
     assert "walls     none within reach" in result.stdout
+
+
+def test_the_former_name_of_the_option_is_taken_but_not_shown() -> None:
+    now = check("preset:pose-law", "--arm", "ur10e")
+    assert "home of a ur10e" in now.stdout
+    assert check("preset:pose-law", "--robot", "ur10e").stdout == now.stdout
+    assert check("preset:pose-law", "--robot=ur10e").stdout == now.stdout
+    assert "--robot" not in check("--help").stdout
 
 
 def test_it_says_whose_axes_they_are() -> None:

@@ -45,7 +45,7 @@ def test_it_lists_the_faults() -> None:
         (("--fault", "rtde:melt"), "cannot 'melt'"),
         (("--scene", "sofa=1"), "must be table=Z or wall=X"),
         (("--seconds", "-1"), "must be 0 or more"),
-        (("--model", "ur4"), "ur4"),
+        (("--arm", "ur4"), "ur4"),
         (("--state", "asleep"), "there are off, idle"),
         (("--program", "/dev/zero/no"), "/dev/zero/no"),
         (("--program", sys.executable), "must be a script, as text"),

@@ -44,6 +44,16 @@ def test_stay_writes_where_the_arm_stands(tmp_path: Path, runtime) -> None:
     assert np.array_equal(np.round(pose.position, 6), np.round(model.fk(model.home)[:3, 3], 6))
 
 
+def test_a_simulated_arm_carries_the_tool_whose_pose_is_written(tmp_path: Path, runtime) -> None:
+    (tmp_path / "tool.yaml").write_text("tool: {point: [0, 0, 0.1, 0, 0, 0]}\n")
+    config, file = ("--config", tmp_path / "tool.yaml"), tmp_path / "here.yaml"
+    result = invoke("init", "--robot", "sim", "--stay", "--out", file, *config, "--json")
+    assert result.exit_code == 0, result.output
+    model = RobotModel.ur("ur5e")
+    point = (model.fk(model.home) @ [0.0, 0.0, 0.1, 1.0])[:3]
+    np.testing.assert_allclose(json.loads(result.stdout)["position"], point, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

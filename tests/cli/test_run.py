@@ -81,6 +81,8 @@ def test_a_configuration_that_cannot_be_used_fails_before_a_robot_is_asked(
     [
         (("--robot", "sim:ur6e"), 1, "unknown arm 'ur6e'"),
         (("--robot", "ros2", "--push", "0", "1", "0"), 2, "--push: is for a simulated arm"),
+        (("--guard",), 2, "--guard: is for an arm on a ROS 2 graph, got --robot sim"),
+        (("--no-guard",), 2, "--no-guard: is for an arm on a ROS 2 graph, got --robot sim"),
         (("--config", "missing.yaml"), 2, "missing.yaml: no such file"),
         (("--config", "preset:nope"), 2, "the presets are"),
         (("--seconds", "nan"), 2, "--seconds: must be 0 or more"),

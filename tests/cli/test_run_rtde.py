@@ -206,6 +206,18 @@ def test_init_brings_the_arm_home_and_writes_its_pose(start, fake: Traced, tmp_p
     np.testing.assert_allclose(position, fake.machine.actual_TCP_pose[:3], atol=1e-4)
 
 
+def test_identify_compares_the_payload_before_it_moves_anything(
+    start, fake: Traced, tmp_path: Path
+) -> None:
+    (tmp_path / "heavy.yaml").write_text("payload: {mass: 2.0}\n")
+    words = ("--robot", f"rtde://{fake.host}", "--config", "heavy.yaml", "--yes")
+    identify = Lockstep(fake, start("identify", *words))
+    _, problems = ended(identify)
+    assert identify.process.returncode == 1
+    assert "payload: the robot has 0 kg, payload.mass is 2 kg" in problems
+    assert not np.abs(fake.target_qd).any()
+
+
 def test_demo_on_an_arm_asks_first(runtime, fake: Traced) -> None:
     result = invoke("demo", "--robot", f"rtde://{fake.host}")
     assert result.exit_code == 1

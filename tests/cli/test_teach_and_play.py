@@ -32,14 +32,17 @@ def test_a_path_taught_beside_a_run_is_played_slower_there_and_back_within_2_mm(
 
     ending = threading.Thread(target=end)
     ending.start()
-    taught = invoke("teach", file)  # until the run is over
+    taught = invoke("teach", file, "--json")  # until the run is over
     ending.join()
     assert taught.exit_code == 0, taught.output
     path = Path.load(file)
     assert path.metres > 0.1
+    said = {"file": str(file), "seconds": path.seconds, "metres": path.metres}
+    assert json.loads(taught.stdout) == pytest.approx(said)
 
     options = ("--speed", "0.6", "--there-and-back", "--pace", "0", "--json", "--record", recorded)
-    played = invoke("play", file, *options)
+    recorded.write_text("another\n")
+    played = invoke("play", file, *options, "--force")
     assert played.exit_code == 0, played.output
     tool = read(recorded).records["X_WP"][:, :3, 3]
     way = np.array([path.at(t)[0][:3, 3] for t in np.linspace(0.0, path.seconds, 1000)])
@@ -59,6 +62,9 @@ def test_what_cannot_be_played_or_taught_is_refused_and_nothing_moves(tmp_path, 
         (("play", file, "--push", "1", "0", "0", "--robot", "rtde://192.0.2.1"), "--push"),
         (("play", file, "--config", "preset:velocity-law"), "velocity_gain: is 0"),
         (("play", file, "--speed", "9"), "0.05 to 4"),
+        (("play", file, "--strict"), "--strict: does nothing for a simulated arm"),
+        (("play", file, "--force"), "--force: replaces a recording; there is none"),
+        (("play", file, "--record", file), "exists already; --force replaces it"),
     ):
         refused = invoke(*words)
         assert refused.exit_code == 2 and why in refused.output

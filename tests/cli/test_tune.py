@@ -22,7 +22,28 @@ def test_gains_are_written_as_a_configuration_that_check_accepts(tmp_path: Path)
     assert config.contact.adapt and config.arm.lag == 0.008
     assert config.environment_stiffness == 20000
     again = invoke(*question, "--out", file, *QUICK)
-    assert again.exit_code == 1 and "--force" in again.stderr
+    assert again.exit_code == 2 and "--force" in again.stderr
+
+
+def test_what_identify_wrote_is_no_model_of_an_arm(tmp_path: Path) -> None:
+    file = tmp_path / "arm.yaml"
+    for _ in ("before it is written", "and after"):
+        result = invoke("tune", "--arm", file, "--out", tmp_path / "tuned.yaml", *QUICK)
+        assert result.exit_code == 2
+        assert f"did you mean --identified {file}?" in result.stderr
+        file.write_text("arm: {lag: 0.02}\n")
+    both = invoke("tune", "--identified", file, "--lag", 0.01, *QUICK)
+    assert both.exit_code == 2 and "--lag: --identified knows it" in both.stderr
+    for option in ("--arm", "--robot"):
+        unknown = invoke("tune", option, "ur99", *QUICK)
+        assert unknown.exit_code == 2 and "unknown arm 'ur99'" in unknown.stderr
+
+
+def test_a_folder_that_is_none_is_found_before_the_work(tmp_path: Path) -> None:
+    for words in (("tune", *QUICK), ("map", "preset:touch")):
+        result = invoke(*words, "--out", tmp_path / "no" / "where.yaml")
+        assert result.exit_code == 2
+        assert "is no folder that can be written to" in result.stderr
 
 
 def test_a_task_that_cannot_be_met_leaves_with_1_and_writes_no_configuration(
@@ -30,7 +51,18 @@ def test_a_task_that_cannot_be_met_leaves_with_1_and_writes_no_configuration(
 ) -> None:
     arm, file = tmp_path / "arm.yaml", tmp_path / "tuned.yaml"
     arm.write_text("arm: {lag: 0.08, delay: 0.02}\n")  # as `identify` writes it
-    hopeless = ("tune", "--surface", 400000, "--push", 5, "--arm", arm, "--out", file, *QUICK)
+    hopeless = (
+        "tune",
+        "--surface",
+        400000,
+        "--push",
+        5,
+        "--identified",
+        arm,
+        "--out",
+        file,
+        *QUICK,
+    )
     result = invoke(*hopeless)
     assert result.exit_code == 1 and not file.exists()
     assert "no gains meet this" in result.stdout and "nearest is" in result.stdout

@@ -175,8 +175,8 @@ def test_wake_ups_are_judged_by_their_tail() -> None:
 
 
 def test_the_command_leaves_with_1_where_something_is_wrong(tmp_path: Path, runtime) -> None:
-    brief = ("--seconds", 0.2, "--listen", 0.5, "--json")
-    done = invoke("doctor", "--config", tmp_path / "none.yaml", *brief)
+    none = ("--config", tmp_path / "none.yaml")
+    done = invoke("doctor", *none, "--seconds", 0.2, "--json")
     said = json.loads(done.stdout)
     assert done.exit_code == 1 and not said["ok"]
     assert said["findings"][0]["state"] == "wrong"

@@ -49,6 +49,17 @@ class RobotContract:
             assert np.isfinite(values).all()
         assert (state.q >= robot.model.q_min).all() and (state.q <= robot.model.q_max).all()
 
+    def test_a_look_before_the_first_wait_is_a_whole_state_of_an_arm_that_stands(self, robot):
+        seen = robot.look().q.copy()
+        assert np.isfinite(robot.look().wrench).all()
+        np.testing.assert_allclose(robot.wait().q, seen, atol=1e-4)
+
+    def test_as_long_as_nothing_is_wrong_nothing_stands_against_leading_it(self, robot):
+        robot.wait()
+        robot.keep_frame()
+        assert np.isfinite(robot.wait().wrench).all()
+        assert robot.trouble() == robot.rivals() == ""
+
     def test_states_arrive_at_the_rate_with_times_that_only_grow(self, robot):
         times, cycles = [], []
         for _ in range(50):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -32,11 +33,13 @@ from ur_admittance.cli.stop import stop
 from ur_admittance.cli.tare import tare
 from ur_admittance.cli.teach import teach
 from ur_admittance.cli.tune import tune
+from ur_admittance.cli.verb import NumbersVerb, Verb, Verbs, formerly
 from ur_admittance.cli.watch import watch
 from ur_admittance.cli.wrench_ros2 import wrench_ros2
 from ur_admittance.live.plain_text import degrade
 
 app = typer.Typer(
+    cls=Verbs,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -60,32 +63,50 @@ def options(
     """Make a Universal Robots arm give way to force."""
 
 
-app.command()(demo)
-_ANY = {"allow_extra_args": True, "ignore_unknown_options": True}  # those of a kind of robot
-app.command(cls=RunCommand, context_settings=_ANY)(run)
-for verb in (init, cockpit, watch, get):
-    app.command()(verb)
-app.command("set", context_settings={"ignore_unknown_options": True})(set_parameter)
-app.command("map")(stable_surfaces)
-app.command(cls=RunCommand, context_settings=_ANY)(play)
-for verb in (
-    doctor,
-    calibrate,
-    tare,
-    teach,
-    identify,
-    stop,
-    replay,
-    report,
-    presets,
-    check,
-    tune,
-    bench,
-    fake_robot,
-    sim_ros2,
-    wrench_ros2,
-):
-    app.command()(verb)
+_PANELS: dict[str, dict[str, Callable[..., None]]] = {
+    "Without a robot": {
+        "demo": demo,
+        "cockpit": cockpit,
+        "presets": presets,
+        "check": check,
+        "map": stable_surfaces,
+        "tune": tune,
+    },
+    "Before an arm gives way": {
+        "doctor": doctor,
+        "calibrate": calibrate,
+        "tare": tare,
+        "identify": identify,
+        "init": init,
+    },
+    "Giving way": {"run": run, "play": play},
+    "While it does, from another terminal": {
+        "watch": watch,
+        "get": get,
+        "set": set_parameter,
+        "teach": teach,
+        "stop": stop,
+    },
+    "Afterwards": {"report": report, "replay": replay},
+    "For tests and ROS 2": {
+        "bench": bench,
+        "fake-robot": fake_robot,
+        "sim-ros2": sim_ros2,
+        "wrench-ros2": wrench_ros2,
+    },
+}
+_SHAPES: dict[str, type[Verb]] = {
+    "run": RunCommand,
+    "play": RunCommand,
+    "set": NumbersVerb,
+    "check": formerly(robot="arm"),
+    "map": formerly(robot="arm"),
+    "tune": formerly(robot="arm"),
+    "fake-robot": formerly(model="arm"),
+}
+for panel, verbs in _PANELS.items():
+    for name, verb in verbs.items():
+        app.command(name, cls=_SHAPES.get(name, Verb), rich_help_panel=panel)(verb)
 
 
 def main() -> None:

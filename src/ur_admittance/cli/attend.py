@@ -196,14 +196,6 @@ def to_and_fro(force: tuple[float, float, float]) -> Callable[..., np.ndarray]:
     return lambda t, X_WP, V_WP: signs[int(t + 1e-6) % 4] * wrench
 
 
-def check_recording(path: Path, *, force: bool) -> None:
-    """See that the recording can be written, before anything moves."""
-    if path.exists() and not force:
-        raise ConfigError(f"{path}: exists already; --force replaces it")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise ConfigError(f"{path}: {path.parent} is no folder that can be written to")
-
-
 def tell_end(summary: Summary, recorded: Recorded | None) -> None:
     """The run in a few lines: timing, what held the arm back for most of it, the recording."""
     tick, reaction = summary.tick, summary.reaction

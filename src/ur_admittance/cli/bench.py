@@ -13,11 +13,18 @@ from ur_admittance.errors import ConfigError
 
 @explained()
 def bench(
-    loop: Annotated[bool, typer.Option("--loop", help="Measure the control loop.")] = False,
+    loop: Annotated[
+        bool,
+        typer.Option(
+            "--loop",
+            help="Measure the control loop; all there is so far, so that `bench` alone does it.",
+            show_default=False,
+        ),
+    ] = True,
     seconds: Annotated[float, typer.Option(help="How long each row runs [s].")] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the loop on this machine, without a robot.
+    """Measure the control loop on this machine, without a robot.
 
     How late it wakes, what a tick takes and how long a force takes to become a command [us]; share
     of one core [%] and memory [MB]. First on the machine as it is, then with every core busy, five
@@ -29,8 +36,6 @@ def bench(
 
     from ur_admittance.bench.loop import measure, show
 
-    if not loop:
-        raise ConfigError("bench: say what to measure; there is --loop")
     if not 0.1 <= seconds <= 3600.0:
         raise ConfigError(f"--seconds: must be from 0.1 to 3600, got {seconds}")
     # Drawn between two slices only: a bar that moves would be a load.

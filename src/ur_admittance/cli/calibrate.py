@@ -1,21 +1,22 @@
 """`calibrate`: what hangs on the sensor, and what the sensor reads without it."""
 
+# pyright: reportAttributeAccessIssue=true
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.arms import arm_at, leading, to_lead
 from ur_admittance.cli.attend import claimed
 from ur_admittance.cli.by_hand import led
-from ur_admittance.cli.common import AsJson, explained, read_config
-from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.common import WRENCH, AsJson, RobotUrl, explained, read_config
 from ur_admittance.cli.travel import agreed
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 from ur_admittance.errors import CalibrationError, ConfigError
 
@@ -28,18 +29,19 @@ if TYPE_CHECKING:
 
 @explained()
 def calibrate(
-    robot: Annotated[
-        str,
-        typer.Option(help="Address of the robot: sim, rtde://192.168.1.10, ros2.", metavar="URL"),
-    ] = "",
+    context: typer.Context,
+    robot: RobotUrl = "",
     config: Annotated[
         str,
         typer.Option(
             help="A YAML file, or preset:NAME: limits on the way, workspace, tool; a simulated "
-            "arm carries its tool and payload."
+            "arm carries its tool and payload.",
+            metavar="FILE",
         ),
     ] = "",
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("payload.yaml"),
+    out: Annotated[Path, typer.Option(help="File to write (YAML).", metavar="FILE")] = Path(
+        "payload.yaml"
+    ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     poses: Annotated[int, typer.Option(min=6, max=60, help="How many poses to take.")] = 12,
     tilt: Annotated[
@@ -55,10 +57,14 @@ def calibrate(
     source: Annotated[
         Path | None,
         typer.Option(
-            "--from", help="Take the poses from a recording (MCAP) or a CSV instead of a robot."
+            "--from",
+            help="Take the poses from a recording (MCAP) or a CSV instead of a robot.",
+            metavar="FILE",
         ),
     ] = None,
-    arm: Annotated[str, typer.Option(help="Whose joint angles a CSV has, say ur5e.")] = "",
+    arm: Annotated[
+        str, typer.Option(help="Whose joint angles a CSV has, say ur5e.", metavar="MODEL")
+    ] = "",
     mounting: Annotated[
         bool, typer.Option("--mounting", help="Find how the sensor is turned, up to 15 degrees.")
     ] = False,
@@ -68,13 +74,16 @@ def calibrate(
     mass: Annotated[
         float | None, typer.Option(help="What the tool weighs on a scale [kg]; another is refused.")
     ] = None,
-    sensor: Annotated[str, typer.Option(help="Name of the sensor, for the file.")] = "robot",
+    sensor: Annotated[
+        str, typer.Option(help="Name of the sensor, for the file.", metavar="NAME")
+    ] = "robot",
     sensor_range: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(help="Greatest reading of each axis, fx fy fz tx ty tz [N, Nm]."),
+        typer.Option(help="Greatest reading of each axis of the sensor [N, Nm].", metavar=WRENCH),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Folder for a page with plots of what is left.")
+        Path | None,
+        typer.Option(help="Folder for a page with plots of what is left.", metavar="FOLDER"),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Move without asking.")] = False,
     as_json: AsJson = False,
@@ -93,6 +102,15 @@ def calibrate(
 
     if bool(robot) == (source is not None):
         raise ConfigError("calibrate: give --robot URL, or --from FILE")
+    if source is not None:
+        why = "does nothing with --from, whose poses are taken already; leave it out"
+        refuse_useless(context, why, "poses", "tilt", "by_hand", "yes")
+    if by_hand:
+        why = "does nothing with --by-hand, where you move the arm; leave it out"
+        refuse_useless(context, why, "tilt", "yes")
+    if source is None or source.suffix.lower() == ".mcap":
+        why = "is for --from FILE.csv; robots and recordings say which arm they are, leave it out"
+        refuse_useless(context, why, "arm")
     settings = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
     from ur_admittance.calibration.payload_fit import optimizer
@@ -139,26 +157,15 @@ def _measured(
     """Go through poses, or let a person do it."""
     import math
 
-    from ur_admittance import robots
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration.collect import through
     from ur_admittance.calibration.poses import choose
     from ur_admittance.loop import signals
     from ur_admittance.packing import pack
-    from ur_admittance.realtime import RealTime, prepare, restore
 
-    kind, how = kind_of(url), dict[str, Any]()
-    options = dict[str, Any](config=config)
-    if kind == "sim":
-        options["realtime"] = False  # a time of its own: never late
-    if kind == "rtde":
-        options |= {"watch": by_hand, "permit": _permit}
-    if kind == "ros2":
-        config = config.replace({"output.mode": "position"})
-        options = {"config": config, "watch": by_hand}
-        how["mode"] = "position"
+    config = to_lead(url, config)
     tell = _progress(poses, config) if not quiet else lambda measured: None
-    made = robots.make(url, **options)
+    made = arm_at(url, config, watch=by_hand)
     with claimed(made.name), made as arm:
         if arm.wrench_compensated:
             raise CalibrationError(
@@ -170,24 +177,14 @@ def _measured(
         with Blackboard.create(arm.name, arm.rate, config, params), signals() as asked:
             if by_hand:
                 return arm.name, arm.model, led(arm, asked, tell), arm.real_sensor
-            here = arm.look() if kind == "rtde" else arm.wait()
-            ways = choose(
-                arm.model, config, here.q.copy(), count=poses - 1, tilt=math.radians(tilt)
-            )
-            _show_way(arm.name, arm.model, here.q.copy(), ways)
+            here = arm.look().q.copy()
+            ways = choose(arm.model, config, here, count=poses - 1, tilt=math.radians(tilt))
+            _show_way(arm.name, arm.model, here, ways)
             if not yes and not agreed("Is the arm free to go there?", asked):
                 raise CalibrationError(
                     "calibrate: not permitted to move, nothing has moved; --yes lets it"
                 )
-            if kind == "ros2":
-                arm.keep_frame()
-                how["trouble"] = arm.trouble
-            if kind == "rtde":
-                how["trouble"] = lambda: arm.stopped_by
-            with ExitStack() as after:
-                if kind == "rtde":  # its program waits 20 ms for us, and then ends
-                    prepare(RealTime(50))
-                    after.callback(restore)
+            with leading(url, arm) as how:
                 measured = through(arm, config, ways, asked, taken=tell, **how)
             if not quiet:
                 typer.echo("", err=True)
@@ -291,8 +288,3 @@ def _plain(found: Estimate) -> dict[str, Any]:
     values = dataclasses.asdict(found)
     values.pop("R_WS")
     return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}
-
-
-def _permit(words: str) -> bool:
-    typer.echo(words, err=True)
-    return agreed("Have you looked at the arm, and may it move?")

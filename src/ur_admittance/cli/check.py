@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.common import AsJson, console, explained, read_config
+from ur_admittance.cli.common import JOINTS, AsJson, console, explained, read_config
 from ur_admittance.config import Config, advice
 from ur_admittance.config.field import AXES, FRAMES, TRANSLATIONS
 from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
@@ -19,16 +19,20 @@ from ur_admittance.validate import as_numbers
 @explained()
 def check(
     file: Annotated[str, typer.Argument(help="A YAML file, or preset:NAME.", metavar="FILE")],
-    robot: Annotated[
+    arm: Annotated[
         str,
         typer.Option(
             help="Also check it for this arm, say ur5e: joint limits [rad/s, rad/s^2], start, "
-            "workspace and equilibrium against its reach [m]."
+            "workspace and equilibrium against its reach [m].",
+            metavar="MODEL",
         ),
     ] = "",
     q: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(help="Joint angles of the start, base to tool [rad]; else the arm's home."),
+        typer.Option(
+            help="Joint angles of the start, base to tool [rad]; else the arm's home.",
+            metavar=JOINTS,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -36,7 +40,7 @@ def check(
 
     Shows, for each axis, mass [kg, kg m^2], damping [N s/m, Nm s/rad], stiffness [N/m, Nm/rad],
     natural frequency [Hz], time constant [s], speed [m/s under 10 N, rad/s under 1 Nm] and the
-    stiffest surface it can touch [N/m]; then what would be unwise. With --robot also what that arm
+    stiffest surface it can touch [N/m]; then what would be unwise. With --arm also what that arm
     cannot do: a start outside the box or an equilibrium out of reach is an error. Leaves with 0
     when the configuration can be used, with 2 when it cannot.
     """
@@ -44,18 +48,18 @@ def check(
         config = read_config(file)
         config.equilibrium_pose()
         _see_mesh(config)
-        if q is not None and not robot:
-            raise ConfigError("--q: are joint angles of which arm? Give --robot, too")
-        arm = _arm(config, robot, q) if robot else None
+        if q is not None and not arm:
+            raise ConfigError("--q: are joint angles of which arm? Give --arm, too")
+        found = _arm(config, arm, q) if arm else None
     except AdmittanceError as error:
         if as_json:
             lines = list(getattr(error, "problems", None) or [str(error)])
             typer.echo(json.dumps({"file": file, "ok": False, "errors": lines}, indent=2))
         raise
     result = _behaviour(config)
-    if arm is not None:
-        result["warnings"] += arm.pop("warnings")
-        result["arm"] = arm
+    if found is not None:
+        result["warnings"] += found.pop("warnings")
+        result["arm"] = found
     if as_json:
         typer.echo(json.dumps({"file": file, "ok": True, "errors": [], **result}, indent=2))
     else:
@@ -77,13 +81,13 @@ def _see_mesh(config: Config) -> None:
 
 
 def _arm(
-    config: Config, robot: str, q: tuple[float, float, float, float, float, float] | None
+    config: Config, name: str, q: tuple[float, float, float, float, float, float] | None
 ) -> dict[str, Any]:
     """What an arm makes of the configuration, or a ConfigError with all that it cannot."""
     from ur_admittance.config import reach
     from ur_admittance.model import RobotModel
 
-    model = RobotModel.ur(robot)
+    model = RobotModel.ur(name)
     start = model.home if q is None else as_numbers(q, "--q", (6,), unit="rad")
     if problems := tuple(reach.problems_on(config, model, start)):
         raise ConfigError("\n".join(problems), problems)

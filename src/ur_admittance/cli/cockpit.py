@@ -7,16 +7,18 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import explained
+from ur_admittance.cli.common import SIM_URLS, explained
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 
 
 @explained()
 def cockpit(
+    context: typer.Context,
     robot: Annotated[
         str,
         typer.Option(
-            help="The simulated arm to start where nothing runs: sim, sim:ur3e to sim:ur30.",
+            help=f"The simulated arm to start where nothing runs: {SIM_URLS}.",
             metavar="URL",
         ),
     ] = "sim",
@@ -42,7 +44,8 @@ def cockpit(
         ),
     ] = "127.0.0.1",
     recordings: Annotated[
-        Path, typer.Option(help="Folder of recordings and reports; made when needed.")
+        Path,
+        typer.Option(help="Folder of recordings and reports; made when needed.", metavar="FOLDER"),
     ] = Path("ur-admittance-recordings"),
     open_: Annotated[
         bool, typer.Option("--open", help="Open the page in this machine's browser.")
@@ -73,12 +76,19 @@ def cockpit(
             f"--robot: the cockpit starts simulated arms only, got {robot!r:.100}; start a real "
             "one with 'ur-admittance run' in another terminal, then 'ur-admittance cockpit'"
         )
-    doors = Doors(host, port)
+    if attach is not None:
+        why = "is for a simulated arm that the cockpit starts; with --attach it starts none"
+        refuse_useless(context, why, "robot", "config", "real_time")
     found = running()
     if attach is None and found:
         if len(found) > 1:
             raise ConfigError(f"--attach: several robots run, name one of {', '.join(found)}")
         attach = found[0]
+        why = f"is for a simulated arm that is started; {attach} runs already, end it or leave this"
+        refuse_useless(context, why, "config", "real_time")
+        if attach != f"sim:{arm or 'ur5e'}":
+            refuse_useless(context, why, "robot")
+    doors = Doors(host, port)
     logging.basicConfig(format="%(asctime)s  %(message)s", datefmt="%H:%M:%S")
 
     def ready(name: str) -> None:

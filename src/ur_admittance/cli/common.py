@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,17 +25,26 @@ _ADVICE = {
     errno.ENOMEM: "; end other programs, and do it again",
 }
 
+SIM_URLS = "sim, sim:ur3e to sim:ur30"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 RobotUrl = Annotated[
     str,
     typer.Option(
-        help="Address of the robot: sim, sim:ur3e to sim:ur30, rtde://192.168.1.10, ros2.",
+        help=f"Address of the robot: {SIM_URLS}, rtde://192.168.1.10, ros2.",
         metavar="URL",
     ),
 ]
 RobotName = Annotated[
-    str, typer.Option(help="Name of the robot, say sim:ur5e; not needed when only one runs.")
+    str,
+    typer.Option(
+        help="Name of the robot that a controller runs for already, no address to connect to: "
+        "sim:ur5e or rtde://192.168.1.10, say. Not needed when only one runs.",
+        metavar="NAME",
+    ),
 ]
+ArmModel = Annotated[str, typer.Option(help="Which arm: ur3e to ur30.", metavar="MODEL")]
+FORCE, WRENCH = "FX FY FZ", "FX FY FZ TX TY TZ"  # for help texts: what an option takes
+POSE, JOINTS = "X Y Z RX RY RZ", "Q1 Q2 Q3 Q4 Q5 Q6"
 
 RecordingFile = Annotated[Path, typer.Argument(help="A recording (MCAP).", metavar="FILE")]
 
@@ -61,6 +71,14 @@ def explained() -> Iterator[None]:
         where = [] if error.filename is None else [str(error.filename)]
         typer.echo(": ".join((*where, error.strerror + advice)), err=True)
         raise typer.Exit(FAILED if error.errno in _ADVICE else WRONG) from None
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """See that a file can be written, before anything moves or takes its time."""
+    if path.exists() and not force:
+        raise ConfigError(f"{path}: exists already; --force replaces it")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ConfigError(f"{path}: {path.parent} is no folder that can be written to")
 
 
 def read_config(name: str) -> Config:

@@ -12,6 +12,7 @@ from ur_admittance.cli.attend import attend, moved, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, console, explained
 from ur_admittance.cli.demo_rtde import demo_on
 from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 from ur_admittance.validate import suggest
 
@@ -27,6 +28,7 @@ FAST = 10.0  # times as fast as the clock: what the recorder follows on a slow m
 
 @explained()
 def demo(
+    context: typer.Context,
     robot: Annotated[
         str,
         typer.Option(
@@ -36,10 +38,16 @@ def demo(
         ),
     ] = "sim",
     scenario: Annotated[
-        str, typer.Option(help="hand-guiding, surface, wall, peg, polish, or all in turn.")
+        str,
+        typer.Option(
+            help="hand-guiding, surface, wall, peg, polish, or all in turn.", metavar="SCENE"
+        ),
     ] = "hand-guiding",
     out: Annotated[
-        Path, typer.Option(help="Folder for recordings and reports; older ones are replaced.")
+        Path,
+        typer.Option(
+            help="Folder for recordings and reports; older ones are replaced.", metavar="FOLDER"
+        ),
     ] = Path("ur-admittance-demo"),
     pace: Annotated[
         float, typer.Option(min=0.1, max=FAST, help="How many times as fast as the clock.")
@@ -64,11 +72,17 @@ def demo(
     if kind_of(robot) == "rtde":
         if scenario != "hand-guiding":
             raise ConfigError(f"--scenario {scenario}: on a real arm there is hand-guiding alone")
+        why = "is for a simulated arm; a real one has a time and noise of its own, leave it out"
+        refuse_useless(context, why, "pace", "fast", "ideal", "seed")
         out.mkdir(parents=True, exist_ok=True)
         demo_on(robot, out, as_json=as_json)
         return
     if robot != "sim":
         raise ConfigError(f"--robot: must be sim or rtde://HOST, got {robot!r:.100}")
+    if fast:
+        refuse_useless(context, f"--fast is --pace {FAST:g}; leave one of them out", "pace")
+    if ideal:
+        refuse_useless(context, "an --ideal arm has no noise; leave one of them out", "seed")
     if scenario not in (*SCENARIOS, "all"):
         hint = suggest(scenario, (*SCENARIOS, "all"))
         names = ", ".join(SCENARIOS)

@@ -1,5 +1,6 @@
 """`doctor`: what is wrong, before anything moves."""
 
+# pyright: reportAttributeAccessIssue=true
 from __future__ import annotations
 
 import json
@@ -13,8 +14,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.common import FAILED, AsJson, console, explained, read_config
+from ur_admittance.cli.arms import arm_at
+from ur_admittance.cli.common import (
+    FAILED,
+    SIM_URLS,
+    WRENCH,
+    AsJson,
+    console,
+    explained,
+    read_config,
+)
 from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, ConfigError
 
@@ -43,10 +54,11 @@ class Asked:
 
 @explained()
 def doctor(
+    context: typer.Context,
     robot: Annotated[
         str,
         typer.Option(
-            help="Also look at this robot: sim, rtde://192.168.1.10, ros2.", metavar="URL"
+            help=f"Also look at this robot: {SIM_URLS}, rtde://192.168.1.10, ros2.", metavar="URL"
         ),
     ] = "",
     wrench: Annotated[
@@ -63,7 +75,7 @@ def doctor(
     ] = 30.0,
     sensor_range: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(help="Greatest reading of each axis, fx fy fz tx ty tz [N, Nm]."),
+        typer.Option(help="Greatest reading of each axis of the sensor [N, Nm].", metavar=WRENCH),
     ] = None,
     push: Annotated[
         bool, typer.Option("--push", help="Also ask you to push the tool along +x, +y and +z.")
@@ -76,11 +88,18 @@ def doctor(
             "payload explain each?",
         ),
     ] = False,
-    model: Annotated[str, typer.Option(help="The arm it must be, say ur5e (rtde).")] = "",
-    serial: Annotated[str, typer.Option(help="The serial number it must have (rtde).")] = "",
+    model: Annotated[
+        str, typer.Option(help="The arm it must be, say ur5e (rtde).", metavar="MODEL")
+    ] = "",
+    serial: Annotated[
+        str, typer.Option(help="The serial number it must have (rtde).", metavar="NUMBER")
+    ] = "",
     calibration: Annotated[
         str,
-        typer.Option(help="The kinematic calibration it must have, as a refusal prints it (rtde)."),
+        typer.Option(
+            help="The kinematic calibration it must have, as a refusal prints it (rtde).",
+            metavar="SUM",
+        ),
     ] = "",
     write_tool: Annotated[
         Path | None,
@@ -107,6 +126,9 @@ def doctor(
     must = {"model": model, "serial": serial, "calibration": calibration}
     for name in [name for name, value in must.items() if value and kind_of(robot) != "rtde"]:
         raise ConfigError(f"--{name}: is for --robot rtde://HOST, who says its own")
+    if not robot:
+        why = "is for a look at a robot; add --robot URL"
+        refuse_useless(context, why, "listen", "sensor_range", "push", "three_poses")
     asked = Asked(wrench, listen, sensor_range, push, three_poses, write_tool, must)
     settings, findings = _settings(config)
     if not as_json:
@@ -159,22 +181,17 @@ def _settings(name: str) -> tuple[Config, list[Finding]]:
 
 
 def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
-    from ur_admittance import robots
     from ur_admittance.doctor import network, stream
     from ur_admittance.doctor.finding import OK, WARN, WRONG, Finding
 
-    kind, options = kind_of(url), dict[str, Any](config=config)
-    if kind == "sim":
-        options["realtime"] = asked.push or asked.three_poses  # a person takes part
-    else:
-        options["watch"] = True
-    if kind == "rtde":
-        options |= _of_rtde(config, asked.wrench, asked.must)
+    kind, person = kind_of(url), asked.push or asked.three_poses
+    more = _of_rtde(config, asked.wrench, asked.must) if kind == "rtde" else {}
     if kind == "ros2":
         yield from _graph(config)
     began = time.monotonic()
     try:
-        arm = robots.connect(url, **options)
+        arm = arm_at(url, config, watch=True, real_time=person, **more)
+        arm.connect()
     except AdmittanceError as error:
         for line in getattr(error, "problems", None) or [str(error)]:
             yield Finding(
@@ -191,7 +208,7 @@ def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
         except AdmittanceError as error:
             yield Finding("robot", WRONG, str(error), "a stream", "look at robot and network")
             return
-        if kind == "ros2" and (rivals := arm.rivals()):  # type: ignore[attr-defined]
+        if rivals := arm.rivals():
             yield Finding("graph", WRONG, rivals, "one sender each", "end the other node")
         yield from stream.rates(heard)
         if kind == "rtde":
@@ -236,7 +253,6 @@ def _of_rtde(config: Config, wrench: str, must: dict[str, str]) -> dict[str, Any
     from ur_admittance.robots.rtde.inspection import Expected
 
     options: dict[str, Any] = {"expected": Expected(**must, tcp=config.tool.point)}
-    options["permit"] = lambda words: True  # nothing is started
     if wrench:
         from ur_admittance.sensors.netft import NetFt
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import to_and_fro
-from ur_admittance.cli.common import AsJson, explained, read_config
+from ur_admittance.cli.common import FORCE, ArmModel, AsJson, explained, read_config
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.validate import pose_of
@@ -19,12 +20,14 @@ from ur_admittance.validate import pose_of
 
 @explained()
 def fake_robot(
-    model: Annotated[str, typer.Option(help="Which arm: ur3e to ur30.")] = "ur5e",
+    context: typer.Context,
+    arm: ArmModel = "ur5e",
     host: Annotated[
         str,
         typer.Option(
             help="Address to listen on. Nobody beyond this machine can connect unless told so: "
-            "whoever can connect can run scripts."
+            "whoever can connect can run scripts.",
+            metavar="ADDRESS",
         ),
     ] = "127.0.0.1",
     ports: Annotated[
@@ -38,6 +41,7 @@ def fake_robot(
         typer.Option(
             help="What stands around: table=Z or wall=X, at that height or distance [m]. May be "
             "repeated; the arm then holds a ball of 2 cm radius.",
+            metavar="WHAT=M",
         ),
     ] = None,
     tool: Annotated[
@@ -52,7 +56,8 @@ def fake_robot(
         tuple[float, float, float] | None,
         typer.Option(
             help="Push the flange with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
-            "back, 1 s rest, and so on."
+            "back, 1 s rest, and so on.",
+            metavar=FORCE,
         ),
     ] = None,
     fault: Annotated[
@@ -60,12 +65,14 @@ def fake_robot(
         typer.Option(
             help="Break something: WHERE:WHAT[=VALUE][@SECONDS], such as rtde:drop=0.01 or "
             "sensor:freeze@10. May be repeated. `--fault help` lists all.",
+            metavar="FAULT",
         ),
     ] = None,
     program: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A script that the dashboard can load by the file's name. May be repeated."
+            help="A script that the dashboard can load by the file's name. May be repeated.",
+            metavar="FILE",
         ),
     ] = None,
     state: Annotated[
@@ -74,6 +81,7 @@ def fake_robot(
             help="Start in this state: off, idle, local, reduced, safeguard-stop, protective-stop, "
             "emergency-stop or violation. May be repeated; else powered, brakes released and in "
             "remote control.",
+            metavar="STATE",
         ),
     ] = None,
     fieldbus: Annotated[
@@ -108,6 +116,8 @@ def fake_robot(
             for what, meaning in known.items():
                 typer.echo(f"{place}:{what}{f'=...  {meaning}' if meaning else ''}")
         return
+    if free_ports:
+        refuse_useless(context, "--free-ports takes any; leave one of them out", "ports")
     if seconds is not None and not seconds >= 0:
         raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
 
@@ -115,7 +125,7 @@ def fake_robot(
 
     held = _Held(tool) if tool else None
     controller = Controller(
-        model,
+        arm,
         host=host,
         ports=None if free_ports else ports,
         faults=fault or (),
@@ -145,7 +155,7 @@ def fake_robot(
                 if host.startswith("127.") or host == "localhost"
                 else f"anybody who reaches {host} can run scripts; {LOOPBACK} would be this machine"
             )
-            typer.echo(f"{model} at {host}: {listed}\n{reach}; Ctrl-C ends it")
+            typer.echo(f"{arm} at {host}: {listed}\n{reach}; Ctrl-C ends it")
         if priority:
             for line in prepare(RealTime(priority, lock_memory=False)):
                 typer.echo(f"warning: {line}", err=True)

@@ -11,15 +11,19 @@ import typer
 
 from ur_admittance.cli.common import AsJson, RobotName, explained
 from ur_admittance.cli.set import shown
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 
 
 @explained()
 def get(
+    context: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Parameters or sections, such as admittance; else all."),
+        typer.Argument(
+            help="Parameters or sections, such as admittance; else all.", metavar="NAME"
+        ),
     ] = None,
     robot: RobotName = "",
     save: Annotated[
@@ -36,6 +40,8 @@ def get(
     """
     from ur_admittance.blackboard import Blackboard
 
+    if save is None:
+        refuse_useless(context, "replaces a file; there is none, add --save FILE", "force")
     reader = Blackboard.attach(robot or None)
     values = _chosen(reader.config(), names or [])
     if save is not None:

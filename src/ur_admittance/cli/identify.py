@@ -5,21 +5,39 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.arms import arm_at, leading
+from ur_admittance.cli.attend import claimed
+from ur_admittance.cli.common import SIM_URLS, AsJson, explained, read_config
+from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.travel import agreed
 from ur_admittance.config import Config
+from ur_admittance.errors import ConfigError, RobotError
 
 
 @explained()
 def identify(
-    robot: RobotUrl,
+    robot: Annotated[
+        str,
+        typer.Option(
+            help=f"Address of the robot: {SIM_URLS}, rtde://192.168.1.10; not over ROS 2 yet.",
+            metavar="URL",
+        ),
+    ],
     config: Annotated[
-        str, typer.Option(help="A YAML file, or preset:NAME: the greatest force to bear.")
+        str,
+        typer.Option(
+            help="A YAML file, or preset:NAME: payload, and in safety.max_force the greatest force "
+            "to bear [N]; a simulated arm carries its tool.",
+            metavar="FILE",
+        ),
     ] = "",
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("arm.yaml"),
+    out: Annotated[Path, typer.Option(help="File to write (YAML).", metavar="FILE")] = Path(
+        "arm.yaml"
+    ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Move without asking.")] = False,
     as_json: AsJson = False,
@@ -27,31 +45,26 @@ def identify(
     """Measure the arm's lag [s], delay [s] and first structural mode [Hz].
 
     All joints move to and fro together for 6 s, by at most 0.04 rad: the tool by a few centimetres.
-    It must touch nothing. What is found goes to a YAML file, with the noise at rest [N, m]; name it
-    in a configuration with 'extends:'. `contact.adapt` uses it, and so do `check` and `map`.
+    It must touch nothing. What is found goes to a YAML file, with the noise at rest [N, m]. Name it
+    in a configuration with 'extends:', for `contact.adapt`, `check` and `map`; `tune` takes it too.
     """
-    from ur_admittance import robots
     from ur_admittance.blackboard import Blackboard
+    from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration import identify as calibration
-    from ur_admittance.cli.attend import claimed
-    from ur_admittance.cli.kinds import kind_of
-    from ur_admittance.errors import RobotError
     from ur_admittance.loop import signals
     from ur_admittance.packing import pack
 
     limits = read_config(config) if config else Config()
-    if out.exists() and not force:
-        raise RobotError(f"{out}: exists already; --force replaces it, --out names another")
-    if robot.strip().lower() == "ros2":
-        raise RobotError("identify: not over ROS 2 yet; give the robot's own address, or sim")
-    if not yes and not typer.confirm(f"{robot} will move a few centimetres. Is it free to?"):
+    equilibrium.check_file(out, force=force)
+    if kind_of(robot) == "ros2":
+        raise ConfigError("--robot: not over ROS 2 yet; give the robot's own address, or sim")
+    if not yes and not agreed(f"{robot} will move a few centimetres. Is it free to?"):
         raise RobotError("identify: not permitted to move, nothing has moved; --yes lets it")
-    # A simulated arm has a time of its own, and is never late.
-    options: dict[str, Any] = {"realtime": False} if kind_of(robot) == "sim" else {}
-    made = robots.make(robot, **options)
+    made = arm_at(robot, limits)
     with claimed(made.name), made as arm:
         params = pack(limits, arm.model)
-        with Blackboard.create(arm.name, arm.rate, limits, params), signals() as asked:
+        board = Blackboard.create(arm.name, arm.rate, limits, params)  # nobody else moves this arm
+        with board, signals() as asked, leading(robot, arm):
             found = calibration.identify(arm, asked, max_force=limits.safety.max_force)
         out.write_text(calibration.to_yaml(found, arm.name))
     if as_json:

@@ -1,34 +1,46 @@
 """`init`: bring the arm home and write its equilibrium pose."""
 
+# pyright: reportAttributeAccessIssue=true
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from ur_admittance.cli.arms import arm_at, leading, to_lead
 from ur_admittance.cli.attend import claimed
-from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
-from ur_admittance.cli.kinds import kind_of
-from ur_admittance.cli.travel import agreed
+from ur_admittance.cli.common import JOINTS, AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 
 
 @explained()
 def init(
+    context: typer.Context,
     robot: RobotUrl,
     config: Annotated[
-        str, typer.Option(help="A YAML file, or preset:NAME: the limits to keep on the way.")
+        str,
+        typer.Option(
+            help="A YAML file, or preset:NAME: the limits to keep on the way; a simulated arm "
+            "carries its tool and payload.",
+            metavar="FILE",
+        ),
     ] = "",
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("equilibrium.yaml"),
+    out: Annotated[Path, typer.Option(help="File to write (YAML).", metavar="FILE")] = Path(
+        "equilibrium.yaml"
+    ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     stay: Annotated[
         bool, typer.Option("--stay", help="Do not move: write the pose in which the arm stands.")
     ] = False,
     home: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(help="Joint angles to go to, base to tool [rad]; else the arm's own home."),
+        typer.Option(
+            help="Joint angles to go to, base to tool [rad]; else the arm's own home.",
+            metavar=JOINTS,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -40,44 +52,27 @@ def init(
     There it commands positions, which are held should this process die. A configuration names
     the file with 'equilibrium: equilibrium.yaml'; its springs then return to that pose.
     """
-    from ur_admittance import robots
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration.bring import bring
     from ur_admittance.loop import signals
     from ur_admittance.packing import pack
-    from ur_admittance.realtime import RealTime, prepare, restore
 
-    limits = read_config(config) if config else Config()
+    if stay:
+        refuse_useless(context, "does nothing with --stay; leave one of them out", "home")
+    limits = to_lead(robot, read_config(config) if config else Config())
     equilibrium.check_file(out, force=force)
-    ros2, rtde = robot.strip().lower() == "ros2", kind_of(robot) == "rtde"
-    options: dict[str, Any] = {}
-    if rtde:
-        options = {"config": limits, "watch": stay, "permit": _permit}
-    if ros2:
-        limits = limits.replace({"output.mode": "position"})
-        options = {"config": limits, "watch": stay}
-    made = robots.make(robot, **options)
+    made = arm_at(robot, limits, watch=stay, real_time=True)
     with claimed(made.name), made as arm:
         params = pack(limits, arm.model)
         with Blackboard.create(arm.name, arm.rate, limits, params):  # nobody else moves this arm
             if not stay:
                 goal = arm.model.home if home is None else home
-                here = arm.look() if rtde else arm.wait()
-                way = equilibrium.plan(arm.model, limits, here.q, goal)
+                way = equilibrium.plan(arm.model, limits, arm.look().q, goal)
                 with signals() as asked:
                     typer.echo(f"{arm.name} moves for {way.seconds:.1f} s ...", err=True)
-                    how: dict[str, Any] = {}
-                    if ros2:
-                        arm.keep_frame()
-                        how = {"mode": "position", "trouble": arm.trouble}
-                    if rtde:  # whose program ends 20 ms after the last word
-                        prepare(RealTime())
-                        how = {"trouble": lambda: arm.stopped_by}
-                    try:
+                    with leading(robot, arm) as how:
                         bring(arm, limits, way, asked, **how)
-                    finally:
-                        restore()
             q = arm.wait().q.copy()
     X_WP = arm.model.fk(q)
     joints = ", ".join(f"{angle:.4f}" for angle in q)
@@ -88,8 +83,3 @@ def init(
     else:
         where = ", ".join(f"{1e3 * x:.1f}" for x in X_WP[:3, 3])
         typer.echo(f"{out}: the tool is at {where} mm")
-
-
-def _permit(words: str) -> bool:
-    typer.echo(words, err=True)
-    return agreed("Have you looked at the arm, and may it move?")

@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from ur_admittance.cli import run_ros2, run_rtde, run_sim
+from ur_admittance.cli.verb import Verb
 from ur_admittance.errors import ConfigError
 
 KINDS = {"sim": run_sim.options, "rtde": run_rtde.options, "ros2": run_ros2.options}
@@ -25,11 +26,11 @@ def asked_of(robot: str, arguments: list[str]) -> Any:
         ConfigError: an option of another kind.
     """
     kind = kind_of(robot)
+    ours = _spellings(kind)
     for other in KINDS:
-        theirs = {name for option in command(other).params for name in option.opts}
-        ours = {name for option in command(kind).params for name in option.opts}
+        theirs = _spellings(other) - ours
         for word in (word.partition("=")[0] for word in arguments):
-            if word in theirs - ours:
+            if word in theirs:
                 raise ConfigError(f"{word}: is for {TITLES[other]}, got --robot {robot}")
     return command(kind).main(list(arguments), prog_name="run", standalone_mode=False)
 
@@ -42,6 +43,12 @@ def kind_of(robot: str) -> str:
     return scheme if scheme in KINDS else "sim"
 
 
+def _spellings(kind: str) -> set[str]:
+    """All ways to write the options of a kind, such as --guard and --no-guard."""
+    params = command(kind).params
+    return {word for option in params for word in (*option.opts, *option.secondary_opts)}
+
+
 def command(kind: str) -> TyperCommand:
     """The options of a kind as a command of their own."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -52,8 +59,10 @@ def command(kind: str) -> TyperCommand:
     return made
 
 
-class RunCommand(TyperCommand):
+class RunCommand(Verb):
     """`run` and `play`, whose help also shows what only one kind of robot can be asked for."""
+
+    allow_extra_args = ignore_unknown_options = True  # for `asked_of`
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         super().format_options(ctx, formatter)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ur_admittance.cli.common import AsJson, explained, read_config
+from ur_admittance.cli.common import ArmModel, AsJson, check_output, explained, read_config
 
 if TYPE_CHECKING:
     from ur_admittance.rollout.stable_map import StableMap
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 @explained()
 def stable_surfaces(
     file: Annotated[str, typer.Argument(help="A YAML file, or preset:NAME.", metavar="FILE")],
-    robot: Annotated[str, typer.Option(help="The arm, say ur5e.")] = "ur5e",
-    out: Annotated[Path, typer.Option(help="Picture to write (PNG).")] = Path("map.png"),
+    arm: ArmModel = "ur5e",
+    out: Annotated[Path, typer.Option(help="Picture to write (PNG).", metavar="FILE")] = Path(
+        "map.png"
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Draw which surfaces [kN/m] settle or chatter, by speed [mm/s] and push [N].
@@ -32,8 +34,10 @@ def stable_surfaces(
     from ur_admittance.model import RobotModel
     from ur_admittance.rollout.stable_map import stable_map
 
-    found = stable_map(read_config(file), RobotModel.ur(robot))
-    draw(found, out, f"{file} on {robot}")
+    config, model = read_config(file), RobotModel.ur(arm)
+    check_output(out, force=True)
+    found = stable_map(config, model)
+    draw(found, out, f"{file} on {arm}")
     stiffest = {word: _stiffest(found.by_speed[on]) for on, word in ((False, "off"), (True, "on"))}
     if as_json:
         typer.echo(json.dumps({"file": str(out), "stiffest": stiffest}, indent=2))

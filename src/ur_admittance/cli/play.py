@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, check_recording, tell_end, tell_stop
-from ur_admittance.cli.common import FAILED, AsJson, explained, read_config
+from ur_admittance.cli.attend import Wanted, tell_end, tell_stop
+from ur_admittance.cli.common import FAILED, SIM_URLS, AsJson, check_output, explained, read_config
 from ur_admittance.cli.kinds import asked_of, kind_of
-from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, teller
+from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, see_time, teller
+from ur_admittance.cli.useless import refuse_useless
 
 if TYPE_CHECKING:
     from ur_admittance.controller import Controller
@@ -26,8 +27,7 @@ def play(
     robot: Annotated[
         str,
         typer.Option(
-            help="sim, sim:ur3e to sim:ur30, rtde://HOST, or ros2; with the options that `run` has "
-            "for it.",
+            help=f"{SIM_URLS}, rtde://HOST, or ros2; with the options that `run` has for it.",
             metavar="URL",
         ),
     ] = "sim",
@@ -41,6 +41,9 @@ def play(
     record: Annotated[
         Path | None, typer.Option(help="Record every tick to this MCAP file.", metavar="FILE")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the recording if it exists.")
+    ] = False,
     priority: Priority = 50,
     cpu: Cpu = None,
     awake: Awake = True,
@@ -63,8 +66,10 @@ def play(
     path = path.there_and_back() if back else path
     settings = read_config(config)
     check(path, speed, settings)
-    if record is not None:
-        check_recording(record, force=False)
+    if record is None:
+        refuse_useless(context, "replaces a recording; there is none, add --record FILE", "force")
+    else:
+        check_output(record, force=force)
     late = settings.arm.lag + settings.arm.delay or (SIMULATED_LATE if kind == "sim" else 0.0)
     x, y, z, *wxyz = path.poses[0].tolist()
     settings = settings.replace({"equilibrium": {"position": [x, y, z], "orientation": wxyz}})
@@ -83,6 +88,7 @@ def play(
 
     allowed = ["--allow-travel"] if kind == "sim" else []
     asked = asked_of(robot, [*context.args, *allowed])
+    see_time(context, own_time=asked.own_time)
     view = "" if as_json else "line"
     wishes = RealTime(priority, cpu, awake=awake, spin=spin)
     wanted = Wanted(robot, settings, None, record, wishes, view, teller(strict), lead)

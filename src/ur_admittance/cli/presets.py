@@ -13,7 +13,7 @@ from ur_admittance.config import Config
 
 @explained()
 def presets(
-    name: Annotated[str, typer.Argument(help="Print this one, as YAML.", metavar="[NAME]")] = "",
+    name: Annotated[str, typer.Argument(help="Print this one, as YAML.", metavar="NAME")] = "",
     as_json: AsJson = False,
 ) -> None:
     """List the configurations that come with the package, or print one.

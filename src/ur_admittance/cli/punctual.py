@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import RobotError
 
 Priority = Annotated[
@@ -20,6 +21,17 @@ Spin = Annotated[
     bool, typer.Option("--spin", help="Wait actively for the last 300 us of a cycle: less late.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Do not move unless real time is granted.")]
+
+
+def see_time(context: typer.Context, *, own_time: bool) -> None:
+    """See that none of these was asked for an arm that lives in a time of its own.
+
+    Raises:
+        ConfigError: one was.
+    """
+    if own_time:
+        why = "does nothing for a simulated arm, which lives in a time of its own; add --real-time"
+        refuse_useless(context, why, "priority", "cpu", "awake", "spin", "strict")
 
 
 def teller(strict: bool) -> Callable[[str], None]:

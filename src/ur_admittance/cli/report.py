@@ -15,7 +15,10 @@ from ur_admittance.cli.common import FAILED, AsJson, RecordingFile, console, exp
 def report(
     file: RecordingFile,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the page; else the file's name without ending.")
+        Path | None,
+        typer.Option(
+            help="Folder for the page; else the file's name without ending.", metavar="FOLDER"
+        ),
     ] = None,
     against: Annotated[
         Path | None,

@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, check_recording, tell_end, tell_stop
-from ur_admittance.cli.common import FAILED, AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.attend import Wanted, tell_end, tell_stop
+from ur_admittance.cli.common import FAILED, AsJson, RobotUrl, check_output, explained, read_config
 from ur_admittance.cli.kinds import asked_of
-from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, teller
+from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, see_time, teller
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 
 
@@ -52,9 +53,12 @@ def run(
         settings.equilibrium_pose()
     if seconds is not None and not seconds >= 0:
         raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
-    if record is not None:
-        check_recording(record, force=force)
+    if record is None:
+        refuse_useless(context, "replaces a recording; there is none, add --record FILE", "force")
+    else:
+        check_output(record, force=force)
     kind = asked_of(robot, context.args)
+    see_time(context, own_time=kind.own_time)
     wishes = RealTime(priority, cpu, awake=awake, spin=spin)
     view, tell = "" if as_json else "line", teller(strict)
     summary, recorded = kind.drive(Wanted(robot, settings, seconds, record, wishes, view, tell))

@@ -37,6 +37,7 @@ class Ros2Run:
     keep_trying: bool
     allowed: Allowed
     task_frame: str
+    own_time = False
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         """Be a node on the graph until Ctrl-C or SIGTERM; another one, should that be deaf."""
@@ -111,7 +112,10 @@ def _for_hardware(config: Config) -> Config:
 
 def options(
     model: Annotated[
-        str, typer.Option(help="An arm, say ur5e, or a URDF; else /robot_description.")
+        str,
+        typer.Option(
+            help="An arm, say ur5e, or a URDF file; else /robot_description.", metavar="MODEL"
+        ),
     ] = "",
     wrench: Annotated[
         str,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import Wanted, attend, claimed, moved, warn_of_payload
-from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, agreed, permit
+from ur_admittance.cli.common import POSE
+from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, may_move, permit
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 
@@ -42,6 +44,7 @@ class RtdeRun:
     allow_travel: bool
     allow_loosening: bool
     allow_outside: bool
+    own_time = False
 
     def robot(self, url: str, config: Config, *, watch: bool = False) -> RtdeRobot:
         """The robot, not yet connected."""
@@ -62,7 +65,7 @@ class RtdeRun:
             sensor=self._sensor(),
             urcap=self.urcap,
             watch=watch,
-            permit=self._permit,
+            permit=(lambda words: True) if self.reset else may_move,
             tell=lambda line: typer.echo(line, err=True),
         )
 
@@ -117,37 +120,44 @@ class RtdeRun:
         X_ES = None if self.sensor_pose is None else pose_of(self.sensor_pose)
         return NetFt(self.wrench.removeprefix("netft://"), X_ES=X_ES, average=self.average)
 
-    def _permit(self, words: str) -> bool:
-        if self.reset:
-            return True
-        typer.echo(words, err=True)
-        return agreed("Have you looked at the arm, and may it start?")
-
 
 def options(
+    context: typer.Context,
     model: Annotated[
-        str, typer.Option(help="The arm it must be, say ur5e; also where it cannot be read.")
+        str,
+        typer.Option(
+            help="The arm it must be, say ur5e; also where it cannot be read.", metavar="MODEL"
+        ),
     ] = "",
-    serial: Annotated[str, typer.Option(help="The serial number it must have.")] = "",
+    serial: Annotated[
+        str, typer.Option(help="The serial number it must have.", metavar="NUMBER")
+    ] = "",
     calibration: Annotated[
-        str, typer.Option(help="The kinematic calibration it must have, as a refusal prints it.")
+        str,
+        typer.Option(
+            help="The kinematic calibration it must have, as a refusal prints it.", metavar="SUM"
+        ),
     ] = "",
     tcp: Annotated[
         Pose | None,
-        typer.Option(help="The TCP that must be set: x y z [m], rotation vector [rad]."),
+        typer.Option(
+            help="The TCP that must be set: x y z [m], rotation vector [rad].", metavar=POSE
+        ),
     ] = None,
     wrench: Annotated[
         str,
         typer.Option(
             help="robot: its own sensor, raw where there is one; compensated: less its payload; "
-            "netft://HOST: an ATI Net F/T, or an OnRobot HEX."
+            "netft://HOST: an ATI Net F/T, or an OnRobot HEX.",
+            metavar="SOURCE",
         ),
     ] = "robot",
     sensor_pose: Annotated[
         Pose | None,
         typer.Option(
             help="Where that sensor sits: x y z [m], rotation vector [rad] in the flange; else "
-            "at the flange."
+            "at the flange.",
+            metavar=POSE,
         ),
     ] = None,
     average: Annotated[
@@ -168,7 +178,9 @@ def options(
             "in remote control.",
         ),
     ] = False,
-    urcap_port: Annotated[int, typer.Option(help="On which External Control asks.")] = 50002,
+    urcap_port: Annotated[
+        int, typer.Option(help="TCP port on which External Control asks.")
+    ] = 50002,
     reset: Annotated[
         bool,
         typer.Option(
@@ -194,8 +206,12 @@ def options(
         raise ConfigError(
             f"--wrench: must be robot, compensated or netft://HOST, got {wrench!r:.100}"
         )
-    if sensor_pose is not None and not wrench.startswith("netft://"):
-        raise ConfigError("--sensor-pose: is for --wrench netft://HOST; the robot knows its own")
+    if not wrench.startswith("netft://"):
+        why = "is for --wrench netft://HOST; the robot knows its own sensor, leave it out"
+        refuse_useless(context, why, "sensor_pose", "average")
+    if not urcap:
+        why = "does nothing where the program is sent in remote control; add --urcap"
+        refuse_useless(context, why, "urcap_port")
     return RtdeRun(
         model,
         serial,

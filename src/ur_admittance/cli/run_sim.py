@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import Wanted, attend, claimed, moved, to_and_fro
+from ur_admittance.cli.common import FORCE
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
 from ur_admittance.errors import ConfigError
 
@@ -30,6 +31,11 @@ class SimRun:
     allow_travel: bool
     allow_loosening: bool
     allow_outside: bool
+
+    @property
+    def own_time(self) -> bool:
+        """Whether the arm lives in a time of its own, in which it is never late."""
+        return self.pace is not None
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         from ur_admittance import loop, robots
@@ -70,7 +76,7 @@ class SimRun:
                         controller,
                         seconds=wanted.seconds,
                         board=board,
-                        real_time=wanted.real_time if pace is None else None,
+                        real_time=None if self.own_time else wanted.real_time,
                         each=each if hooks else None,
                         tell=wanted.tell,
                         begun=wanted.begun(arm.name),
@@ -86,7 +92,8 @@ def options(
         tuple[float, float, float] | None,
         typer.Option(
             help="Push the tool with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
-            "back, 1 s rest, and so on."
+            "back, 1 s rest, and so on.",
+            metavar=FORCE,
         ),
     ] = None,
     pace: Annotated[
@@ -97,7 +104,12 @@ def options(
         ),
     ] = None,
     real_time: Annotated[
-        bool, typer.Option("--real-time", help="Keep the clock's time, and be late.")
+        bool,
+        typer.Option(
+            "--real-time",
+            help="Keep the clock's time, and be late; --priority, --cpu, --awake, --spin and "
+            "--strict are for that alone.",
+        ),
     ] = False,
     allow_travel: AllowTravel = False,
     allow_loosening: AllowLoosening = False,

@@ -25,7 +25,7 @@ def set_parameter(
         typer.Argument(
             help="A parameter and its new value as in YAML, in its unit, six in a row, too; or "
             "several as NAME=VALUE.",
-            metavar="NAME VALUE... | NAME=VALUE...",
+            metavar="NAME VALUE | NAME=VALUE",
         ),
     ],
     robot: RobotName = "",

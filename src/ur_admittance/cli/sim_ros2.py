@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import to_and_fro
-from ur_admittance.cli.common import AsJson, explained, read_config
+from ur_admittance.cli.common import FORCE, ArmModel, AsJson, explained, read_config
+from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 from ur_admittance.validate import suggest
 
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
 
 @explained()
 def sim_ros2(
-    arm: Annotated[str, typer.Option(help="Which arm: ur3e to ur30.")] = "ur5e",
+    context: typer.Context,
+    arm: ArmModel = "ur5e",
     scenario: Annotated[
         str,
         typer.Option(
             help="A scene of `demo`, with its tool, its sensor and its hand: hand-guiding, "
-            "surface, wall, peg or polish. Planned motion is not part of it."
+            "surface, wall, peg or polish. Planned motion is not part of it.",
+            metavar="SCENE",
         ),
     ] = "",
     config: Annotated[
@@ -48,7 +51,8 @@ def sim_ros2(
         tuple[float, float, float] | None,
         typer.Option(
             help="Push the tool with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
-            "back, 1 s rest, and so on, from the first command on."
+            "back, 1 s rest, and so on, from the first command on.",
+            metavar=FORCE,
         ),
     ] = None,
     ideal: Annotated[
@@ -97,6 +101,8 @@ def sim_ros2(
         raise ConfigError("--rate: a scenario has its own, 500 Hz")
     if scenario and config:
         raise ConfigError("--config: a scenario has its own tool")
+    if ideal:
+        refuse_useless(context, "an --ideal arm has no noise; leave one of them out", "seed")
     if write_config is not None and not scenario:
         raise ConfigError("--write-config: needs a --scenario")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from ur_admittance.cli.arms import arm_at
 from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
-from ur_admittance.cli.kinds import kind_of
 from ur_admittance.errors import RobotError
 
 
@@ -22,7 +22,10 @@ def tare(
         typer.Option(help="A YAML file, or preset:NAME: payload and bias so far.", metavar="FILE"),
     ],
     out: Annotated[
-        Path, typer.Option(help="File to write: the same configuration with the new bias.")
+        Path,
+        typer.Option(
+            help="File to write: the same configuration with the new bias.", metavar="FILE"
+        ),
     ] = Path("tared.yaml"),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     as_json: AsJson = False,
@@ -33,20 +36,12 @@ def tare(
     refused, with the numbers, while a joint moves, while the readings are not steady, and when more
     is unexplained than a sensor drifts by. The weight stays in `payload`.
     """
-    from ur_admittance import robots
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration.tare import watched
 
     settings = read_config(config)
     equilibrium.check_file(out, force=force)
-    kind, options = kind_of(robot), dict[str, Any](config=settings)
-    if kind == "sim":
-        options["realtime"] = False
-    else:
-        options["watch"] = True
-    if kind == "rtde":
-        options["permit"] = lambda words: True  # nothing is started
-    with robots.connect(robot, **options) as arm:
+    with arm_at(robot, settings, watch=True) as arm:
         if arm.wrench_compensated:
             raise RobotError(
                 f"tare: {arm.name} takes bias and payload out of the wrench itself; let it zero "

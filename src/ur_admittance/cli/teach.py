@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import RobotName, explained
-from ur_admittance.errors import ConfigError
+from ur_admittance.cli.common import AsJson, RobotName, check_output, explained
 
 _POLL = 0.5  # s
 
@@ -22,20 +22,19 @@ def teach(
         float | None, typer.Option(min=0.1, help="How long [s]; else until Ctrl-C.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Keep the path along which you lead an arm by hand.
 
     The arm is controlled by `run` in another terminal, best with preset:hand-guiding. Lead it; then
-    Ctrl-C here, which the arm does not notice. `play` leads the arm along the path again.
+    Ctrl-C here, which the arm does not notice. Says how long the path took [s] and how long it is
+    [m]; `play` leads the arm along it again.
     """
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.loop import signals
     from ur_admittance.teaching import LONGEST, Lesson
 
-    if file.exists() and not force:
-        raise ConfigError(f"{file}: exists already; --force replaces it")
-    if not file.absolute().parent.is_dir():
-        raise ConfigError(f"{file}: there is no folder {file.absolute().parent}")
+    check_output(file, force=force)
     reader = Blackboard.attach(robot or None)
     until = time.monotonic() + min(seconds or LONGEST, LONGEST)
     with signals() as asked:
@@ -46,4 +45,8 @@ def teach(
             lesson.look()
     path = lesson.path()
     path.save(file)
-    typer.echo(f"{file}: {path.seconds:.1f} s, {path.metres:.2f} m")
+    if as_json:
+        report = {"file": str(file), "seconds": path.seconds, "metres": path.metres}
+        typer.echo(json.dumps(report))
+    else:
+        typer.echo(f"{file}: {path.seconds:.1f} s, {path.metres:.2f} m")

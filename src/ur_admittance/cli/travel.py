@@ -1,5 +1,5 @@
-"""What has to be asked or allowed: travelling to an equilibrium, starting outside the box,
-loosening limits.
+"""What has to be asked or allowed: travelling to an equilibrium, moving after a bad end, starting
+outside the box, loosening limits.
 """
 
 from __future__ import annotations
@@ -59,6 +59,12 @@ def permit(travel: Travel, *, allowed: bool, asked: Sequence[int] = ()) -> None:
         "run: not permitted to travel to the equilibrium, nothing has moved; --allow-travel lets "
         "it go there, or bring the arm near it first, or leave 'equilibrium' out"
     )
+
+
+def may_move(words: str) -> bool:
+    """Say what happened to the arm, and ask whether somebody has looked at it."""
+    typer.echo(words, err=True)
+    return agreed("Have you looked at the arm, and may it move?")
 
 
 def agreed(question: str, asked: Sequence[int] = ()) -> bool:

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.common import FAILED, AsJson, console, explained, read_config
-from ur_admittance.errors import ConfigError, RobotError
+from ur_admittance.cli.common import (
+    FAILED,
+    ArmModel,
+    AsJson,
+    check_output,
+    console,
+    explained,
+    read_config,
+)
+from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
     from ur_admittance.tune.choose import Progress, Tuned
@@ -20,11 +29,13 @@ if TYPE_CHECKING:
 
 @explained()
 def tune(
+    context: typer.Context,
     task: Annotated[
         str,
         typer.Option(
             help="guide: lead the arm by hand, the push gives 0.2 m/s; touch: touch or follow a "
-            "surface, the push gives 0.1 m/s; hold: stay put, the push moves the tool 5 mm."
+            "surface, the push gives 0.1 m/s; hold: stay put, the push moves the tool 5 mm.",
+            metavar="TASK",
         ),
     ] = "touch",
     surface: Annotated[
@@ -37,15 +48,22 @@ def tune(
     ] = "unknown",
     push: Annotated[float, typer.Option(help="Push at which it should feel right [N].")] = 15.0,
     lag: Annotated[
-        float | None, typer.Option(help="Lag of the arm [s]; 0.01 unless --arm knows it.")
+        float | None, typer.Option(help="Lag of the arm [s]; 0.01 unless --identified knows it.")
     ] = None,
-    arm: Annotated[
-        str, typer.Option(help="What `identify` wrote: lag, delay and mode of the arm (YAML).")
+    identified: Annotated[
+        str,
+        typer.Option(
+            help="What `identify` wrote: lag [s], delay [s] and mode [Hz] of the arm (YAML).",
+            metavar="FILE",
+        ),
     ] = "",
-    robot: Annotated[str, typer.Option(help="The arm, say ur5e.")] = "ur5e",
-    out: Annotated[Path, typer.Option(help="Configuration to write (YAML).")] = Path("tuned.yaml"),
+    arm: ArmModel = "ur5e",
+    out: Annotated[
+        Path, typer.Option(help="Configuration to write (YAML).", metavar="FILE")
+    ] = Path("tuned.yaml"),
     picture: Annotated[
-        Path | None, typer.Option(help="Picture to write (PNG); beside --out unless given.")
+        Path | None,
+        typer.Option(help="Picture to write (PNG); beside --out unless given.", metavar="FILE"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     quick: Annotated[
@@ -57,7 +75,10 @@ def tune(
     ] = 0,
     scheduler: Annotated[
         str,
-        typer.Option(help="Dask scheduler that does the work instead, say tcp://10.0.0.5:8786."),
+        typer.Option(
+            help="Dask scheduler that does the work instead, say tcp://10.0.0.5:8786.",
+            metavar="URL",
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -75,11 +96,12 @@ def tune(
     from ur_admittance.tune.explain import to_yaml
     from ur_admittance.tune.picture import draw
 
-    question = _question(task, surface, push, lag, arm, robot, seed)
+    if scheduler:
+        refuse_useless(context, "is for this machine; --scheduler works on others", "jobs")
+    question = _question(task, surface, push, lag, identified, arm, seed)
     image = picture or out.with_suffix(".png")
     for file in (out, image):
-        if file.exists() and not force:
-            raise RobotError(f"{file}: exists already; --force replaces it, --out names another")
+        check_output(file, force=force)
     workers = dask_workers(scheduler) if scheduler else local_processes(jobs or None)
     with workers as executor, _progress_bar(hidden=as_json) as progress:
         tuned = tune(
@@ -101,7 +123,7 @@ def tune(
 
 
 def _question(
-    task: str, surface: str, push: float, lag: float | None, arm: str, robot: str, seed: int
+    task: str, surface: str, push: float, lag: float | None, identified: str, arm: str, seed: int
 ):
     """What was asked, or a ConfigError that says what is wrong with it."""
     from ur_admittance.model import RobotModel
@@ -111,10 +133,16 @@ def _question(
         stiffness = None if surface == "unknown" else float(surface)
     except ValueError:
         raise ConfigError(f"--surface: must be N/m, or unknown, got {surface!r}") from None
-    RobotModel.ur(robot)
-    known = read_config(arm).arm if arm else None
+    is_file = Path(arm).suffix in (".yaml", ".yml") or Path(arm).is_file()
+    if arm.lower() not in RobotModel.arms() and is_file:
+        raise ConfigError(
+            f"--arm: must be a model such as ur5e, got the file {arm}; did you mean "
+            f"--identified {arm}?"
+        )
+    RobotModel.ur(arm)
+    known = read_config(identified).arm if identified else None
     if known is not None and lag is not None:
-        raise ConfigError("--lag: --arm knows it; give one of them")
+        raise ConfigError("--lag: --identified knows it; give one of them")
     return Question(
         task=task,
         stiffness=stiffness,
@@ -122,7 +150,7 @@ def _question(
         lag=(0.01 if lag is None else lag) if known is None else known.lag,
         delay=known.delay or None if known else None,
         mode_frequency=known.mode_frequency or None if known else None,
-        robot=robot,
+        robot=arm,
         seed=seed,
     )
 

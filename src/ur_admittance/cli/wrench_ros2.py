@@ -22,7 +22,10 @@ def wrench_ros2(
     config: Annotated[str, typer.Option(help="A YAML file, or preset:NAME.", metavar="FILE")],
     model: Annotated[
         str,
-        typer.Option(help="Name of an arm, or a URDF file; else /robot_description is waited for."),
+        typer.Option(
+            help="An arm, say ur5e, or a URDF file; else /robot_description is waited for.",
+            metavar="MODEL",
+        ),
     ] = "",
     seconds: Annotated[
         float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")

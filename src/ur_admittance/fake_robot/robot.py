@@ -161,7 +161,7 @@ class FakeRobot:
     def _start_process(self) -> None:
         start = "from ur_admittance.cli import main; main()"
         command = [sys.executable, "-c", start, "fake-robot", "--json"]
-        command += ["--model", self._model, "--host", self.host]
+        command += ["--arm", self._model, "--host", self.host]
         command += ["--free-ports"] if self._offset is None else ["--ports", str(self._offset)]
         for fault in self._faults:
             command += ["--fault", fault]

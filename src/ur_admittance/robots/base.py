@@ -112,6 +112,12 @@ class Robot(ABC):
         A caller that comes late gets the newest state, not a queue of old ones.
         """
 
+    def look(self) -> State:
+        """The state now. Unlike `wait`, it starts nothing, and need not be called again; a robot
+        whose states start nothing waits for the next.
+        """
+        return self.wait()
+
     @abstractmethod
     def send_velocity(self, qd: ArrayLike) -> None:
         """Turn the joints at `qd` (6,) rad/s, until the next command.
@@ -162,6 +168,21 @@ class Robot(ABC):
     def wrench_compensated(self) -> bool:
         """Whether the robot has already taken tool weight and bias out of the wrench."""
         return False
+
+    def trouble(self) -> str:
+        """What stands against leading the arm any further, in words; "" if nothing does. It may be
+        asked in every cycle.
+        """
+        return self.stopped_by
+
+    def rivals(self) -> str:
+        """Who else sends what the robot alone should send, since this was last asked, in words; ""
+        if nobody does, or nobody can.
+        """
+        return ""
+
+    def keep_frame(self) -> None:  # noqa: B027  nothing to do, unless anybody may send a wrench
+        """From now on believe only wrenches in the frame of the last one."""
 
     def clock(self) -> float:
         """Now, in s, on the clock that stamps the states: `time.monotonic()` unless the robot

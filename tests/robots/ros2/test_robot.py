@@ -91,12 +91,12 @@ def test_a_sensor_that_reports_the_reaction_is_turned(graph: Graph):
         robots.connect("ros2", **options) as plain,
         robots.connect("ros2", sign=-1, **options) as turned,
     ):
-        a, b = plain.look(0.0).wrench, turned.look(0.0).wrench  # views, always the newest
+        a, b = plain.look().wrench, turned.look().wrench  # views, always the newest
 
         def feel() -> None:
             hand.publish(push)
-            plain.look(0.0)
-            turned.look(0.0)
+            plain.look()
+            turned.look()
 
         graph.until(lambda: min(np.linalg.norm(a[:3]), np.linalg.norm(b[:3])) > 15, feel)
         assert a[:3] @ b[:3] < -200

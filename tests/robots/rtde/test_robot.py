@@ -213,6 +213,7 @@ def test_commands_beyond_the_joints_limits_are_refused_by_the_program_itself():
                 robot.send_velocity(values)
                 robot.wait()
             assert why in robot.stopped_by, robot.stopped_by
+            assert robot.trouble() == robot.stopped_by
             assert np.abs(fake.machine.target_qd).max() < 0.2
 
 

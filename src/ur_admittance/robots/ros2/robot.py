@@ -273,7 +273,7 @@ class Ros2Robot(Robot):
         self._next_look = time.monotonic() + _TROUBLE
         return self.strange or self.commands.others(self.config.output.mode) or self.rivals()
 
-    def look(self, seconds: float) -> State:
+    def look(self, seconds: float = 0.0) -> State:
         """Take what arrives within a time, s, and return the newest."""
         deadline = time.monotonic() + seconds
         self._take()
