@@ -210,7 +210,7 @@ class Pace:
         Args:
             now: the simulated time, s.
             speed: above 0.
-            asked: as soon as it is not empty, time passes as fast as it can: what `loop.signals`
+            asked: as soon as it is not empty, time passes as fast as it can: what `signals`
                 collects, so that the end does not take as long as the motion.
         """
         self._now, self._speed, self._asked = now, speed, asked

@@ -44,7 +44,7 @@ def bring(
         robot: connected, and at rest at the way's start.
         config: limits, timeouts, and the greatest force and torque, against bias and payload.
         way: from `equilibrium.plan`.
-        asked: stops the arm when it is no longer empty: what `loop.signals` collects.
+        asked: stops the arm when it is no longer empty: what `signals` collects.
         mode: of the commands, 'velocity' or 'position'.
         trouble: asked every cycle for what else stands against it, in words; "" if nothing does.
         verb: who asks, for messages.

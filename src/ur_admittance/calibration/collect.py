@@ -79,7 +79,7 @@ def through(
     Args:
         config: limits on the way. Bias and payload need not be known: what stops the arm is a
             change of force of more than 120 N, or of torque of 20 Nm, since the start.
-        asked: stops the arm when it is no longer empty: what `loop.signals` collects.
+        asked: stops the arm when it is no longer empty: what `signals` collects.
         taken: called with all that is known after each pose.
         how: mode and trouble, see `bring`.
     """

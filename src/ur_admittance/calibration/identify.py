@@ -75,7 +75,7 @@ def identify(robot: Robot, asked: Sequence[int] = (), *, max_force: float = 50.0
 
     Args:
         robot: connected, at rest, in free space.
-        asked: ends it when it is no longer empty: what `loop.signals` collects.
+        asked: ends it when it is no longer empty: what `signals` collects.
         max_force: more than this beyond the rest, N, ends it.
 
     Raises:

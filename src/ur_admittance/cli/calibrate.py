@@ -160,8 +160,8 @@ def _measured(
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration.collect import through
     from ur_admittance.calibration.poses import choose
-    from ur_admittance.loop import signals
     from ur_admittance.packing import pack
+    from ur_admittance.signals import signals
 
     config = to_lead(url, config)
     tell = _progress(poses, config) if not quiet else lambda measured: None

@@ -108,10 +108,10 @@ def _show(
 ) -> dict[str, Any]:
     """One scene from its first tick to its report."""
     from ur_admittance.controller import Controller
-    from ur_admittance.loop import signals
     from ur_admittance.realtime import Pace
     from ur_admittance.report.write import write_report
     from ur_admittance.scenarios import play
+    from ur_admittance.signals import signals
     from ur_admittance.telemetry.recording import read
 
     screen.print(scenario.title, style="bold")

@@ -14,7 +14,7 @@ INTERRUPTED = 128 + signal.SIGINT  # exit code, as shells have it
 class Remembered:
     """A handler of SIGINT that raises KeyboardInterrupt, and does not forget.
 
-    A library may swallow the exception: a compiler in one of its callbacks, say. `loop.signals`
+    A library may swallow the exception: a compiler in one of its callbacks, say. `signals`
     takes `asked` over from the handler it replaces, so the arm does not start even then. A second
     Ctrl-C ends the process at once.
 

@@ -41,8 +41,8 @@ class Ros2Run:
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         """Be a node on the graph until Ctrl-C or SIGTERM; another one, should that be deaf."""
-        from ur_admittance.loop import signals
         from ur_admittance.robots.ros2.hearing import Deaf
+        from ur_admittance.signals import signals
 
         with signals() as asked:
             while True:

@@ -44,6 +44,7 @@ class SimRun:
         from ur_admittance.realtime import Pace
         from ur_admittance.robots.base import watched
         from ur_admittance.robots.sim import following
+        from ur_admittance.signals import signals
 
         config, pace = wanted.given_config, self.pace
         options: dict[str, Any] = {"config": config, **following(config.arm)}
@@ -60,7 +61,7 @@ class SimRun:
 
             def drive(board: Blackboard) -> Summary:
                 board.tighten_only = not self.allow_loosening
-                with loop.signals() as asked:
+                with signals() as asked:
                     hooks: list[Callable[..., None]] = []
                     if lead := wanted.lead(controller, travel):
                         hooks.append(lambda state, out: lead())

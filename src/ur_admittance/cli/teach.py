@@ -31,7 +31,7 @@ def teach(
     [m]; `play` leads the arm along it again.
     """
     from ur_admittance.blackboard import Blackboard
-    from ur_admittance.loop import signals
+    from ur_admittance.signals import signals
     from ur_admittance.teaching import LONGEST, Lesson
 
     check_output(file, force=force)

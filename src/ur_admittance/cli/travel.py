@@ -47,7 +47,7 @@ def permit(travel: Travel, *, allowed: bool, asked: Sequence[int] = ()) -> None:
     """Say where the arm is about to go, and ask on the terminal unless it is `allowed`.
 
     Args:
-        asked: grows when a signal comes, see `loop.signals`; it counts as a no.
+        asked: grows when a signal comes, see `signals`; it counts as a no.
 
     Raises:
         RobotError: it may not.

@@ -43,10 +43,10 @@ def wrench_ros2(
     if seconds is not None and not seconds >= 0:
         raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
 
-    from ur_admittance.loop import signals
     from ur_admittance.robots.ros2 import wire
     from ur_admittance.robots.ros2.hearing import Deaf
     from ur_admittance.ros2.wrench_node import NAME, WrenchNode
+    from ur_admittance.signals import signals
 
     named = wire.model_named(model, settings) if model else None
     wrench: WrenchNode | None = None

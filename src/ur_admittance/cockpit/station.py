@@ -30,6 +30,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.realtime import Pace, RealTime
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import Scene, SimRobot, Tool, following
+from ur_admittance.signals import signals
 from ur_admittance.teaching import SIMULATED_LATE, Path, Playing
 from ur_admittance.validate import as_numbers, pose
 
@@ -82,7 +83,7 @@ class Station:
         name = f"sim:{self.model.name}"
         q, scene = np.array(self.model.home), Scene()
         with (
-            loop.signals() as asked,
+            signals() as asked,
             Blackboard.create(name, 500.0, self.config, controller.params) as board,
         ):
             while not (asked or self.over):

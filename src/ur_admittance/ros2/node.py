@@ -225,7 +225,7 @@ class AdmittanceNode(ManagedNode):
 
         Args:
             board: of the configured robot.
-            asked: grows when a signal comes, see `loop.signals`.
+            asked: grows when a signal comes, see `signals`.
             state: 'active' to go there.
             keep_trying: try again each second, whoever is there by then, if that is refused.
             seconds: how long to go on from the first activation, s.

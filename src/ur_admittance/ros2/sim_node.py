@@ -20,11 +20,11 @@ from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
 from ur_admittance.errors import RobotError
-from ur_admittance.loop import signals
 from ur_admittance.realtime import Deadlines
 from ur_admittance.robots.base import State
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.sim import Hand, SimRobot
+from ur_admittance.signals import signals
 from ur_admittance.validate import six
 
 PUSH = "/sim/push"
