@@ -94,7 +94,7 @@ PARTS = {
         "ros2.upkeep",
     ),
 }
-LONGER = ("tests/test_loop.py", "tests/faults/test_robot.py", "tests/robots/sim/test_robot.py")
+LONGER = ("tests/test_loop.py", "tests/faults/test_robot.py")
 
 each_file = pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 

@@ -208,23 +208,6 @@ class SimRobot(Robot):
         return self._model.fk(self._d.qpos)
 
     @property
-    def contact_wrench(self) -> np.ndarray:
-        """(6,) what the scene does to the tool, at P in W axes, N and N m."""
-        p_WP, total, local = self.X_WP[:3, 3], np.zeros(6), np.zeros(6)
-        for n in range(self._d.ncon):
-            contact = self._d.contact[n]
-            bodies = self._m.geom_bodyid[contact.geom]
-            if self._tool not in bodies:
-                continue
-            self._mj.mj_contactForce(self._m, self._d, n, local)
-            sign = 1.0 if bodies[1] == self._tool else -1.0
-            R = contact.frame.reshape(3, 3)
-            force = sign * (local[LINEAR] @ R)
-            total[LINEAR] += force
-            total[ANGULAR] += np.cross(contact.pos - p_WP, force) + sign * (local[ANGULAR] @ R)
-        return total
-
-    @property
     def speed_scaling(self) -> float:
         """The slider on the pendant, 0 to 1: velocity commands are multiplied by it."""
         return self._servo.speed_scaling
