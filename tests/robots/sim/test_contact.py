@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.robots.sim.support import (
-    QUIET,
-    block_below,
-    contact_wrench,
-    lower,
-    wrench_in_W_at_P,
-)
+from tests.robots.sim.support import QUIET, block_below, contact_wrench, lower, wrench_in_W_at_P
 from tests.support import LINEAR, arm
 from ur_admittance import RobotModel
 from ur_admittance.robots.sim import SimRobot

@@ -7,9 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.robots.sim.support import (
-    QUIET,
-)
+from tests.robots.sim.support import QUIET
 from tests.support import arm, free_config
 from ur_admittance import Config, Controller
 from ur_admittance.robots.sim import ScriptedPush, SimRobot, SpringHand

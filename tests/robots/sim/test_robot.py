@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from tests.robots.contract import RobotContract
-from tests.robots.sim.support import (
-    QUIET,
-    block_below,
-    turn_elbow,
-)
+from tests.robots.sim.support import QUIET, block_below, turn_elbow
 from tests.support import arm
 from ur_admittance import RobotError, RobotModel
 from ur_admittance.robots.sim import ScriptedPush, SimRobot, SpringHand

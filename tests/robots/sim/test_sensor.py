@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.robots.sim.support import (
-    QUIET,
-    wrench_in_W_at_P,
-)
+from tests.robots.sim.support import QUIET, wrench_in_W_at_P
 from tests.support import LINEAR, free_config, random_pose
 from ur_admittance import Controller, RobotModel
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
