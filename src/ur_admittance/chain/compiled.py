@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ur_admittance.kernel import bits, layout
+from ur_admittance.kernel.bounds import FARTHEST, NEARLY
 from ur_admittance.kernel.compile import announced, entry_point, jit
 from ur_admittance.kernel.kinematics import kinematics
 from ur_admittance.kernel.spatial import (
@@ -44,9 +45,7 @@ ORIENTATION, TWIST, HAS_POSE, COUNT, DESIRED_SIZE = 3, 7, 13, 14, 15
 AT_REST, TICKS, LIMITED, BY_POSITION, HALTED, BARE, FLAGS = 0, 1, 2, 3, 4, 5, 6
 
 LONGEST_DT = 0.1  # s; a cycle that is longer, or takes no time, counts as one period
-FARTHEST = 100.0  # m, m/s, rad/s: what a desired pose may ask for at all
 _TIE = 1e-9
-_NEARLY = 1e-3  # how far a rotation may be from exact
 
 
 @jit(entry=True)
@@ -201,7 +200,7 @@ def take_desired(reference, seen, inputs, state):
         for n in range(3):
             if not abs(reference[n]) <= FARTHEST:
                 return False
-        if not abs(length2 - 1.0) <= 2.0 * _NEARLY:
+        if not abs(length2 - 1.0) <= 2.0 * NEARLY:
             return False
         set_linear(i.goal_p, linear(reference))
         set_quaternion(i.goal_wxyz, shortest(normalised(wxyz)))
@@ -245,7 +244,7 @@ def write_desired(X, V, out):
             t = -1.0 if n == m else 0.0
             for k in range(3):
                 t += X[n, k] * X[m, k]
-            if not abs(t) <= _NEARLY:
+            if not abs(t) <= NEARLY:
                 return False
     volume = X[0, 0] * (X[1, 1] * X[2, 2] - X[1, 2] * X[2, 1])
     volume -= X[0, 1] * (X[1, 0] * X[2, 2] - X[1, 2] * X[2, 0])

@@ -108,7 +108,7 @@ def test_the_speed_slider_scales_velocities():
         robot.speed_scaling = 0.3
         robot.send_velocity(np.full(6, 0.2))
         np.testing.assert_allclose(robot.wait().qd, 0.06, rtol=1e-12)
-        with pytest.raises(RobotError, match="speed_scaling must be 0 to 1"):
+        with pytest.raises(RobotError, match="speed_scaling: must be 0 to 1"):
             robot.speed_scaling = 1.5
 
 
@@ -182,8 +182,8 @@ def test_a_joint_beyond_its_range_is_a_protective_stop(ideal):
     [
         ({"latency": -1}, "latency must be 0 to 1000 whole cycles"),
         ({"sensor_delay": 1.5}, "sensor_delay must be"),
-        ({"rate": 5000}, "rate must be 10 to 2000 Hz"),
-        ({"servo_bandwidth": 0}, "servo_bandwidth must be"),
+        ({"rate": 5000}, "rate: must be 10 to 2000 Hz"),
+        ({"servo_bandwidth": 0}, "servo_bandwidth: must be"),
         ({"noise": (-1, 0)}, "noise must be 0 or more"),
         ({"q0": [0, 0]}, "q0: must be six numbers"),
         ({"hand": lambda t, X, V: [1, 2]}, "wrench: must be six numbers"),

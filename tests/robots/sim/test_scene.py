@@ -16,7 +16,7 @@ def test_pegs_must_be_longer_than_thick():
 
 
 def test_scenes_and_tools_out_of_range_say_what_is_allowed():
-    with pytest.raises(RobotError, match="stiffness is 0"):
+    with pytest.raises(RobotError, match="stiffness: must be 1 to 200000 N/m, got 0"):
         Scene(stiffness=0)
     with pytest.raises(RobotError, match="Box, Cylinder or Sphere"):
         Scene(("table",))  # pyright: ignore[reportArgumentType]
