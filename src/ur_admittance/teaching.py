@@ -24,7 +24,7 @@ from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.trajectory import PlanTime, apart
-from ur_admittance.validate import NEARLY, as_numbers, quaternion_of, transform
+from ur_admittance.validate import NEARLY, as_numbers, quaternion_of, transform, within
 
 KIND = "ur-admittance path"
 RATE = 50.0  # Hz, at which a path is taught
@@ -219,8 +219,7 @@ def check(path: Path, speed: float, config: Config) -> None:
         ConfigError: a speed at which the limits would hold the arm off the path, or that makes no
             sense; gains with which it would not follow.
     """
-    if not SLOWEST <= speed <= FASTEST:
-        raise ConfigError(f"speed: must be {SLOWEST:g} to {FASTEST:g}, got {speed!r:.40}")
+    within("speed", speed, SLOWEST, FASTEST, error=ConfigError)
     if not np.all(np.array(config.tracking.velocity_gain) > 0.0):
         raise ConfigError(
             "tracking.velocity_gain: is 0, with which the arm would not keep to a path; a preset "
