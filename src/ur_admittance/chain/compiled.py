@@ -79,7 +79,8 @@ def guard(values, limits, claimed, memory, flags, ring, outputs, source, dt):
         values: all interfaces. Commands are overwritten by what is really sent.
         limits: (4, 6) speed, acceleration, lowest and highest position of each joint.
         claimed: (6,) 1 where a link commands the joint; the others brake.
-        memory: (2, 6) rates and positions of the last command, rad/s and rad.
+        memory: (3, 6) rates and positions of the last command, rad/s and rad, and the positions
+            that were asked for.
         ring: (n, m) the first m interfaces of the last n cycles.
         outputs: the record to show, made from `source`, the record of the law's tick.
         dt: s, sane.
@@ -107,8 +108,11 @@ def guard(values, limits, claimed, memory, flags, ring, outputs, source, dt):
             v = min(max(keep * memory[0, n], low), high)
             if flags[BY_POSITION]:
                 q += v * dt
+            memory[2, n] = q
         elif flags[BY_POSITION]:
-            v, q, cut = follow(values[Q_CMD + n], now, low, high, limits[1, n], dt)
+            target = values[Q_CMD + n]
+            v, q, cut = follow(target, memory[2, n], now, low, high, limits[:, n], dt)
+            memory[2, n] = target
             limited = limited or cut
         else:
             wish = values[QD_CMD + n]
@@ -146,13 +150,19 @@ def joint_bounds(v_prev, q, limit, dt):
 
 
 @jit
-def follow(target, q, low, high, a, dt):
-    """Rate and position on the way from `q` to `target`, and whether it gets there later only."""
-    v = (target - q) / dt
-    slack = _TIE + _TIE * abs(v)
-    if v <= high + slack and v >= low - slack:
+def follow(target, before, q, low, high, limit, dt):
+    """Rate and position on the way from `q` to `target`, and whether it gets there later only.
+
+    The target moves: it was at `before` one cycle ago. One that is behind catches up at the speed
+    from which it can still brake to the target's own.
+    """
+    v, rate, behind = (target - q) / dt, (target - before) / dt, before - q
+    fastest, a = limit[0], limit[1]
+    slack = _TIE + _TIE * fastest
+    if v <= high + slack and v >= low - slack and abs(v - rate) <= a * dt + slack:
         return v, target, False
-    v = math.copysign(braking_speed(abs(target - q), a, dt), target - q)
+    far = min(abs(behind), fastest * dt + fastest * fastest / (2.0 * a))
+    v = rate + math.copysign(braking_speed(far, a, dt), behind)
     v = min(max(v, low), high)
     return v, q + v * dt, True
 
@@ -327,7 +337,7 @@ def compiled() -> Compiled:
         strided = np.zeros((6, 2))[:, 0]  # so that the compiled code takes any stride
         measured(values, strided, strided, 0.002, 0.0, 0.0, 0.002)
         guard(
-            values, np.ones((4, 6)), np.zeros(6, np.int64), np.zeros((2, 6)),
+            values, np.ones((4, 6)), np.zeros(6, np.int64), np.zeros((3, 6)),
             np.zeros(FLAGS, np.int64), np.zeros((2, OWN)), outputs, outputs.copy(), 0.002,
         )  # fmt: skip
         take_desired(reference, np.zeros(1), inputs, state)
