@@ -6,12 +6,14 @@ import daqp
 import numpy as np
 import pytest
 
-from tests import sweep
-from tests.sweep import JITTERED, STEADY, WILD, Scene, legal_params, random_runs
+from tests.sweep import loops
+from tests.sweep.configurations import legal_params
+from tests.sweep.disturbances import JITTERED, STEADY, WILD, Scene
+from tests.sweep.loops import random_runs
 from ur_admittance.kernel import bits
 
 RUNS = 100_000
-NAMES_A_JOINT = sweep.JOINT_BITS | bits.BEYOND_ACCELERATION
+NAMES_A_JOINT = loops.JOINT_BITS | bits.BEYOND_ACCELERATION
 
 # how to run; its share of the runs; the share of ticks that may leave the acceleration limit
 SCENES = {
@@ -30,27 +32,27 @@ def hold_to_limits(name: str, runs: int, seed: int, ticks: int = 150) -> None:
     params = legal_params(rng, arms=24, variants=12, rate=1 / scene.period)
     peaks, cases = random_runs(params, scene, runs, ticks, seed)
     most = peaks.max(axis=0)
-    assert most[sweep.NOT_FINITE] == 0
-    assert most[sweep.QD] <= 1 + 1e-9, "a joint went faster than it may"
-    assert most[sweep.QDD] <= 1 + 1e-9, "a joint accelerated harder than it may"
-    assert most[sweep.Q] <= 1e-8, "a joint left its range"
-    assert most[sweep.WALL] <= 1e-4, "the tool crossed a wall by more than 0.1 mm"
-    assert most[sweep.SPEED] <= 1 + 2e-6, "the tool went faster than it may"
-    assert most[sweep.TURN] <= 1 + 2e-6, "the tool turned faster than it may"
-    assert most[sweep.SILENT] == 0, "acceleration beyond its limit, and the status is silent"
-    left = peaks[:, sweep.FORCED_TICKS].sum() / peaks[:, sweep.TICKS].sum()
+    assert most[loops.NOT_FINITE] == 0
+    assert most[loops.QD] <= 1 + 1e-9, "a joint went faster than it may"
+    assert most[loops.QDD] <= 1 + 1e-9, "a joint accelerated harder than it may"
+    assert most[loops.Q] <= 1e-8, "a joint left its range"
+    assert most[loops.WALL] <= 1e-4, "the tool crossed a wall by more than 0.1 mm"
+    assert most[loops.SPEED] <= 1 + 2e-6, "the tool went faster than it may"
+    assert most[loops.TURN] <= 1 + 2e-6, "the tool turned faster than it may"
+    assert most[loops.SILENT] == 0, "acceleration beyond its limit, and the status is silent"
+    left = peaks[:, loops.FORCED_TICKS].sum() / peaks[:, loops.TICKS].sum()
     print(
         f"\n{name}: {left:.4%} of {runs * ticks} ticks left the acceleration limit, at most "
-        f"{most[sweep.FORCED_MOST]:.1f} times; wall {1000 * most[sweep.WALL]:.3f} mm"
+        f"{most[loops.FORCED_MOST]:.1f} times; wall {1000 * most[loops.WALL]:.3f} mm"
     )
     assert left <= share, f"{left:.3%} of the ticks left the acceleration limit"
     if not scene.changes:
         hold_to_reasons(cases[cases["hard"] > 0], runs * ticks)
-    assert peaks[:, sweep.JERKY].sum() <= 0.002 * peaks[:, sweep.TICKS].sum(), "jerk"
-    assert most[sweep.LATCHED] == 0, "the arm moved after a latched stop"
-    assert peaks[:, sweep.TICKS].sum() == runs * ticks
-    assert peaks[:, sweep.BRAKED].sum() > 0, "the sweep must brake in contact, too"
-    assert np.mean(peaks[:, sweep.MOVED] > 1e-3) > 0.5, (
+    assert peaks[:, loops.JERKY].sum() <= 0.002 * peaks[:, loops.TICKS].sum(), "jerk"
+    assert most[loops.LATCHED] == 0, "the arm moved after a latched stop"
+    assert peaks[:, loops.TICKS].sum() == runs * ticks
+    assert peaks[:, loops.BRAKED].sum() > 0, "the sweep must brake in contact, too"
+    assert np.mean(peaks[:, loops.MOVED] > 1e-3) > 0.5, (
         "the sweep must move the arm to mean anything"
     )
 
@@ -59,7 +61,7 @@ def hold_to_reasons(cases: np.ndarray, ticks: int) -> None:
     """Where the status names nothing but joint bounds, hardly ever would other joint rates have
     kept the limit with a tenth to spare.
     """
-    joints = [case for case in cases if not case["status"] & sweep.HELD & ~NAMES_A_JOINT]
+    joints = [case for case in cases if not case["status"] & loops.HELD & ~NAMES_A_JOINT]
     avoidable = sum(some_rates_keep_the_limit(case) for case in joints)
     print(f"only joint bounds named: {len(joints)} runs, {avoidable} of them avoidable")
     assert avoidable <= 5e-6 * ticks, f"{avoidable} of {len(joints)} were avoidable"

@@ -86,6 +86,30 @@ def test_what_is_no_path_is_refused_with_the_file(tmp_path, content) -> None:
         Path.load(file)
 
 
+HERE = [[0, 0, 0, 1, 0, 0, 0]] * 2
+
+
+@pytest.mark.parametrize(
+    ("times", "poses", "q", "words"),
+    [
+        ("soon", HERE, None, r"path: times: must be numbers \[s\], got 'soon'"),
+        ([0, 1], "there", None, "path: poses: must be numbers, got 'there'"),
+        ([0, 1], [HERE[0], [0]], None, "path: poses: must be numbers"),
+        ([0, 1], [HERE[0], [np.inf] * 7], None, r"path: poses: .* must be finite"),
+        ([0, 1], np.multiply(HERE, 1.002), None, "unit quaternions"),
+        ([0, 1], HERE, [0] * 5, r"path: q: must be six numbers \[rad\]"),
+    ],
+)
+def test_what_is_no_path_is_refused_in_words(times, poses, q, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Path(times, poses, q)
+
+
+def test_orientations_nearly_of_length_one_are_put_right() -> None:
+    path = Path(np.arange(2), np.outer([1.0009, 0.9991], HERE[0]))
+    np.testing.assert_array_equal(np.linalg.norm(path.poses[:, 3:], axis=1), 1.0)
+
+
 @pytest.mark.parametrize("speed", [0.0, 5.0, float("nan"), -1.0])
 def test_a_speed_that_makes_no_sense_is_refused(speed) -> None:
     controller = Controller(SimRobot("ur5e").model, Config())
@@ -114,7 +138,7 @@ def test_a_path_of_another_arm_tool_or_base_is_refused(tmp_path) -> None:
     for other in (RobotModel.ur("ur3e"), RobotModel.ur("ur5e", base="base")):
         with pytest.raises(ConfigError, match=r"another arm, tool or base.*teach it on this arm"):
             Playing(Controller(other, config), path)
-    with pytest.raises(ConfigError, match="six finite joint angles"):
+    with pytest.raises(ConfigError, match=r"six numbers .*must be finite"):
         Path(path.times, path.poses, np.full(6, np.nan))
 
 

@@ -62,6 +62,11 @@ def test_before_and_after_it_stands(points):
         ([-1.0, 1.0], np.zeros((2, 6)), None, "must rise from point to point"),
         ([0.0, np.inf], np.zeros((2, 6)), None, "must rise from point to point"),
         ([0.0, 1.0], np.zeros((2, 6)), np.ones((2, 6)), "it must end at rest"),
+        ("soon", np.zeros((2, 6)), None, "time_from_start: must be numbers, got 'soon'"),
+        ([[0.0], [1.0]], np.zeros((2, 6)), None, "a time for each"),
+        ([0.0, 1.0], "there", None, "positions: must be numbers, got 'there'"),
+        ([0.0, 1.0], [[0.0] * 6, [0.0]], None, "positions: must be numbers"),
+        ([0.0, 1.0], np.zeros((2, 6)), "fast", "velocities: must be numbers, got 'fast'"),
     ],
 )
 def test_what_is_no_trajectory_is_refused(times, q, qd, words: str):

@@ -1,4 +1,4 @@
-"""Transforms and poses from outside: put right when nearly so, else refused."""
+"""Numbers, transforms and poses from outside: put right when nearly so, else refused."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from tests.model.support import message, random_transform
+from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import as_transform, transform
+from ur_admittance.validate import (
+    as_numbers,
+    as_sign,
+    as_time_from_start,
+    as_transform,
+    quaternion_of,
+    quaternions_of,
+    transform,
+    within,
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -87,3 +97,63 @@ def test_transform_turns_as_its_quaternion_says(seed: int, off: float) -> None:
 )
 def test_a_pose_that_is_none_is_refused(position, wxyz, expected: str) -> None:
     assert expected in message(transform, position, wxyz)
+
+
+def test_quaternions_are_those_of_scipy() -> None:
+    R = Rotation.random(2000, np.random.default_rng(0))
+    half_turns = Rotation.from_rotvec(np.pi * np.eye(3))
+    for rotations in (R, half_turns, Rotation.identity(1)):
+        theirs = rotations.as_quat(scalar_first=True)
+        ours = quaternions_of(rotations.as_matrix())
+        one_by_one = np.array([quaternion_of(X) for X in rotations.as_matrix()])
+        for wxyz in (ours, one_by_one):
+            np.testing.assert_allclose(np.abs(np.sum(wxyz * theirs, axis=1)), 1.0, atol=1e-14)
+
+
+@given(st.floats(), st.floats(-1e6, 1e6), st.floats(0, 1e6), st.booleans())
+def test_a_number_is_taken_where_it_is_inside_its_range(value, low, width, above) -> None:
+    high, inside = low + width, not math.isnan(value) and low <= value <= low + width
+    if inside and not (above and value == low):
+        assert within("push", value, low, high, "N", above=above) == value
+    else:
+        with pytest.raises(RobotError, match=r"^push: must be .* N, got "):
+            within("push", value, low, high, "N", above=above)
+
+
+@pytest.mark.parametrize("value", ["5", True, None, [5], 5j, np.array([5.0])])
+def test_what_is_no_number_is_outside_every_range(value) -> None:
+    with pytest.raises(ConfigError, match=r"^seed: must be 0 to 10, got "):
+        within("seed", value, 0, 10, error=ConfigError)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    for value in (np.float32(0.5), np.int64(1), 1):
+        assert within("share", value, 0.5, 1.0) == value
+        assert type(within("share", value, 0.5, 1.0)) is float
+
+
+def test_a_sign_is_one_or_minus_one() -> None:
+    assert [as_sign("NetFt", x) for x in (1, -1, -1.0, np.int8(1))] == [1, -1, -1, 1]
+    for wrong in (0, 2, math.nan, True, "+", "-1", None):
+        with pytest.raises(RobotError, match="NetFt: sign: must be 1 or -1, got"):
+            as_sign("NetFt", wrong)
+
+
+def test_a_way_takes_time_but_no_more_than_an_hour() -> None:
+    assert as_time_from_start(3600) == 3600.0
+    assert as_time_from_start(1e-9) == 1e-9
+    for wrong in (0.0, -1.0, 3600.1, math.nan, math.inf, "soon", None):
+        with pytest.raises(RobotError, match="time_from_start: must be above 0 and at most 3600 s"):
+            as_time_from_start(wrong)
+
+
+def test_numbers_of_any_shape_are_copied_and_what_is_none_is_refused_by_name() -> None:
+    given_array = np.arange(6, dtype=np.int32).reshape(2, 3)
+    array = as_numbers(given_array, "wrenches", None)
+    assert array.shape == (2, 3) and array.dtype == np.float64 and not array.flags.writeable
+    assert as_numbers([[math.nan]], "wrenches", None, nan=True).shape == (1, 1)
+    for wrong in ("text", [["a"]], [[1], [1, 2]], [True], None, [1j]):
+        with pytest.raises(ConfigError, match=r"^wrenches: must be numbers \[N\], got "):
+            as_numbers(wrong, "wrenches", None, unit="N", error=ConfigError)
+    with pytest.raises(ConfigError, match="every number must be finite"):
+        as_numbers([1, math.inf], "wrenches", None, error=ConfigError)

@@ -128,7 +128,7 @@ def outside(config: Config, p_WP: np.ndarray) -> str:
     axis = int(np.argmax(beyond))
     key, wall = ("min", low[axis]) if p_WP[axis] < low[axis] else ("max", high[axis])
     return (
-        f"the tool is at {_three(p_WP)} m, outside the box from {_three(low)} to {_three(high)}: "
+        f"the tool is at {listed(p_WP)} m, outside the box from {listed(low)} to {listed(high)}: "
         f"{1e3 * beyond[axis]:.0f} mm beyond limits.workspace_{key} {'xyz'[axis]} = {wall:g} m; "
         "bring it inside, move the wall, or allow it with --allow-outside: then it can only be "
         "moved inwards"
@@ -217,8 +217,8 @@ def problem(
             if most < start and config.payload.verdict != "none":
                 what = "deadband and calibration allow"
             return (
-                f"at rest the sensor reports a {name} of {_three(wrench[part])} {unit}, its bias "
-                f"and the payload make {_three(due[part])}: {left:.3g} {unit} are unexplained, "
+                f"at rest the sensor reports a {name} of {listed(wrench[part])} {unit}, its bias "
+                f"and the payload make {listed(due[part])}: {left:.3g} {unit} are unexplained, "
                 f"{what} {most:g}; {reason}"
             )
     return ""
@@ -269,5 +269,6 @@ def _gravity(model: RobotModel, params: np.ndarray, q: np.ndarray) -> np.ndarray
     return (model.fk(q)[:3, :3] @ params[0]["R_PS"]).T @ params[0]["gravity"]
 
 
-def _three(values: np.ndarray) -> str:
+def listed(values: np.ndarray) -> str:
+    """Numbers in a sentence, three digits each."""
     return "[" + ", ".join(f"{value:.3g}" for value in values) + "]"

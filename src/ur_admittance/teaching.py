@@ -24,7 +24,7 @@ from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.trajectory import PlanTime, apart
-from ur_admittance.validate import quaternion_of, transform
+from ur_admittance.validate import NEARLY, as_numbers, quaternion_of, transform, within
 
 KIND = "ur-admittance path"
 RATE = 50.0  # Hz, at which a path is taught
@@ -52,21 +52,17 @@ class Path:
     q: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        times = np.array(self.times, np.float64)
-        poses = np.array(self.poses, np.float64)
+        times = as_numbers(self.times, "path: times", None, unit="s", error=ConfigError)
+        poses = np.array(as_numbers(self.poses, "path: poses", None, error=ConfigError))
         if times.ndim != 1 or len(times) < 2 or poses.shape != (len(times), 7):
             raise ConfigError("path: must be two poses of seven numbers or more, each with a time")
-        if not (np.isfinite(times).all() and np.isfinite(poses).all()):
-            raise ConfigError("path: all times and poses must be finite numbers")
         if times[0] != 0.0 or not (np.diff(times) > 0).all() or times[-1] > LONGEST:
             raise ConfigError(f"path: times must begin at 0 s, grow, and end before {LONGEST:g} s")
         sizes = np.linalg.norm(poses[:, 3:], axis=1)
-        if not (np.abs(sizes - 1.0) < 1e-3).all():
+        if not (np.abs(sizes - 1.0) <= NEARLY).all():
             raise ConfigError("path: orientations must be unit quaternions, w x y z")
         if self.q is not None:
-            q = np.array(self.q, np.float64)
-            if q.shape != (6,) or not np.isfinite(q).all():
-                raise ConfigError("path: q must be six finite joint angles")
+            q = as_numbers(self.q, "path: q", (6,), unit="rad", error=ConfigError)
             object.__setattr__(self, "q", q)
         poses[:, 3:] /= sizes[:, None]
         for n in range(1, len(poses)):  # of a quaternion and its negative the nearer one
@@ -161,11 +157,10 @@ class Path:
             content = None
         if not isinstance(content, Mapping) or content.get("kind") != KIND:
             raise ConfigError(f"{file}: is no path; 'ur-admittance teach' writes one")
+        if not content.keys() >= {"times", "poses"}:
+            raise ConfigError(f"{file}: must have 'times' and 'poses' of numbers")
         try:
-            q = np.array(content["q"], float) if "q" in content else None
-            return cls(np.array(content["times"], float), np.array(content["poses"], float), q)
-        except (KeyError, TypeError, ValueError):
-            raise ConfigError(f"{file}: must have 'times' and 'poses' of numbers") from None
+            return cls(content["times"], content["poses"], content.get("q"))
         except ConfigError as error:
             raise ConfigError(f"{file}: {error}") from None
 
@@ -224,8 +219,7 @@ def check(path: Path, speed: float, config: Config) -> None:
         ConfigError: a speed at which the limits would hold the arm off the path, or that makes no
             sense; gains with which it would not follow.
     """
-    if not SLOWEST <= speed <= FASTEST:
-        raise ConfigError(f"speed: must be {SLOWEST:g} to {FASTEST:g}, got {speed!r:.40}")
+    within("speed", speed, SLOWEST, FASTEST, error=ConfigError)
     if not np.all(np.array(config.tracking.velocity_gain) > 0.0):
         raise ConfigError(
             "tracking.velocity_gain: is 0, with which the arm would not keep to a path; a preset "

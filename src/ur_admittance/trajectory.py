@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
+from ur_admittance.validate import as_numbers
 
 FREE = np.array([0.02, 0.1])  # m and rad off the plan, up to which its time passes unhindered
 HELD = np.array([0.10, 0.5])  # likewise, from which on it stands still
@@ -54,12 +55,14 @@ class JointPath:
         Raises:
             RobotError: that is no trajectory; the message says what of it.
         """
-        self._times = np.asarray(times, float)
-        points = np.atleast_2d(np.asarray(q, float))
-        if not len(points):
-            raise RobotError("trajectory: there must be a point at least")
-        rates = None if qd is None else np.atleast_2d(np.asarray(qd, float))
-        turns = None if qdd is None or rates is None else np.atleast_2d(np.asarray(qdd, float))
+        self._times = _numbers("time_from_start", times)
+        points = np.atleast_2d(_numbers("positions", q))
+        if not len(points) or self._times.ndim != 1:
+            raise RobotError("trajectory: there must be a point at least, and a time for each")
+        rates = None if qd is None else np.atleast_2d(_numbers("velocities", qd))
+        turns = None
+        if qdd is not None and rates is not None:
+            turns = np.atleast_2d(_numbers("accelerations", qdd))
         for name, unit, given in (
             ("positions", "rad", points),
             ("velocities", "rad/s", rates),
@@ -249,6 +252,10 @@ def apart(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     cosine = 0.5 * (float(np.trace(X[:3, :3].T @ Y[:3, :3])) - 1.0)
     turned = math.acos(max(-1.0, min(1.0, cosine)))
     return np.array([np.linalg.norm(X[:3, 3] - Y[:3, 3]), turned])
+
+
+def _numbers(name: str, value: ArrayLike) -> np.ndarray:
+    return as_numbers(value, f"trajectory: {name}", None, nan=True, error=RobotError)
 
 
 def _pieces(

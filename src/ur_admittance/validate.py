@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.errors import AdmittanceError, ModelError, RobotError
+from ur_admittance.kernel.bounds import FARTHEST, NEARLY
 
-FARTHEST = 100.0  # m, m/s, rad/s: what a desired pose may ask for at all
-NEARLY = 1e-3  # how far a rotation, quaternion or axis may be from exact and still be put right
 _COUNT = {(): "a number", (2,): "two numbers", (3,): "three numbers", (4,): "four numbers"}
 _COUNT |= {(6,): "six numbers"}
 
@@ -92,7 +91,7 @@ def pose_of(six: ArrayLike) -> np.ndarray:
 def as_numbers(
     value: Any,
     name: str,
-    shape: tuple[int, ...],
+    shape: tuple[int, ...] | None,
     *,
     unit: str = "",
     finite: bool = True,
@@ -102,12 +101,14 @@ def as_numbers(
     """`value` as a read-only float array of a shape, or an error that calls it `name`.
 
     Args:
+        shape: None: any.
         unit: said in the message.
         finite: infinities are refused, too.
         nan: anything that is a number at all is taken; somebody else judges it.
         error: what is raised.
     """
-    expected = f"{name}: must be {_COUNT.get(shape) or ' x '.join(map(str, shape)) + ' numbers'}"
+    count = "numbers" if shape is None else _COUNT.get(shape)
+    expected = f"{name}: must be {count or ' x '.join(map(str, shape or ())) + ' numbers'}"
     expected += f" [{unit}]" if unit else ""
     try:
         array = np.asarray(value)
@@ -115,11 +116,47 @@ def as_numbers(
         array = np.asarray(None)
     if array.dtype.kind not in "iuf":
         raise error(f"{expected}, got {value!r:.200}")
-    if array.shape != shape:
+    if shape is not None and array.shape != shape:
         raise error(f"{expected}, got an array of shape {array.shape}")
     if not nan and (np.isnan(array).any() or (finite and not np.isfinite(array).all())):
         raise error(f"{expected}: every number must be finite, got {array.tolist()}")
     return frozen(array)
+
+
+def within(
+    name: str,
+    value: Any,
+    low: float,
+    high: float,
+    unit: str = "",
+    *,
+    above: bool = False,
+    error: type[AdmittanceError] = RobotError,
+) -> float:
+    """`value` as a float from `low` to `high`, or an error that calls it `name`.
+
+    Args:
+        unit: said in the message.
+        above: `low` itself is not allowed.
+        error: what is raised.
+    """
+    number = float(value) if _is_number(value) else math.nan
+    if not ((low < number if above else low <= number) and number <= high):
+        allowed = f"above {low:g} and at most {high:g}" if above else f"{low:g} to {high:g}"
+        raise error(f"{name}: must be {allowed} {unit}".rstrip() + f", got {value!r:.100}")
+    return number
+
+
+def as_sign(owner: str, value: Any) -> int:
+    """`value`, the sign with which `owner` takes its sensor's readings, as 1 or -1."""
+    if _is_number(value) and value in (1, -1):
+        return int(value)
+    raise RobotError(f"{owner}: sign: must be 1 or -1, got {value!r:.100}")
+
+
+def as_time_from_start(value: Any) -> float:
+    """`value`, the time that `send_trajectory` leaves for the way to its point, s."""
+    return within("send_trajectory: time_from_start", value, 0.0, 3600.0, "s", above=True)
 
 
 def six(method: str, name: str, unit: str, value: Any) -> np.ndarray:
@@ -134,9 +171,13 @@ def sample(name: str, value: Any) -> np.ndarray:
 
 def seconds(name: str, value: Any) -> float:
     """`value`, a time or an age, as a float; what it may be is for the tick to judge."""
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+    if _is_number(value):
         return float(value)
     raise RobotError(f"update: {name} must be a number of seconds, got {value!r:.100}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def desired_pose(X_WD: ArrayLike) -> np.ndarray:
@@ -199,3 +240,22 @@ def quaternion_of(X: np.ndarray) -> tuple[float, float, float, float]:
     w, x, y, z = rows[k]
     scale = math.copysign(1 / math.sqrt(w * w + x * x + y * y + z * z), w)
     return w * scale, x * scale, y * scale, z * scale
+
+
+def quaternions_of(R: np.ndarray) -> np.ndarray:
+    """The unit quaternions wxyz (n, 4) of rotations (n, 3, 3), either sign.
+
+    From 4 q q^T, whose elements are sums of those of R: its row with the greatest diagonal.
+    """
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.moveaxis(R, 0, -1)
+    outer = np.array(
+        [
+            [1 + xx + yy + zz, zy - yz, xz - zx, yx - xy],
+            [zy - yz, 1 + xx - yy - zz, xy + yx, xz + zx],
+            [xz - zx, xy + yx, 1 - xx + yy - zz, yz + zy],
+            [yx - xy, xz + zx, yz + zy, 1 - xx - yy + zz],
+        ]
+    )
+    largest = np.argmax(np.einsum("iin->ni", outer), axis=1)
+    rows = outer[largest, :, np.arange(len(R))]
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)

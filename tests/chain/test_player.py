@@ -120,7 +120,7 @@ def test_waypoints_that_cannot_be_played_are_refused(points, words):
 
 
 def test_a_share_is_a_share():
-    with pytest.raises(ua.ConfigError, match="share must be"):
+    with pytest.raises(ua.ConfigError, match="share: must be above 0 and at most 1, got"):
         PosePlayer(arm(), [Waypoint(1.0, HOME)], share=1.5)
 
 

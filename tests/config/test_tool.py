@@ -57,6 +57,19 @@ def test_what_the_tool_weighs_the_sensor_feels_unless_the_payload_says_otherwise
     assert Config.from_dict({"tool.mass": 1.2, "payload.mass": 1.19}).payload.mass == 1.19
 
 
+def test_a_tool_that_is_changed_is_felt_unless_the_payload_was_given() -> None:
+    """As a ROS 2 node does it, whose parameters come over those of its configuration."""
+    plain = Config.preset("hand-guiding")
+    heavy = plain.replace({"tool.mass": 1.2, "tool.inertia": [0.1, 0.1, 0.1, 0, 0, 0]})
+    assert heavy.payload.mass == 1.2 and heavy.payload.inertia == (0.1, 0.1, 0.1, 0, 0, 0)
+    assert heavy.replace({"tool.mass": 2}).payload.mass == 2.0
+    assert heavy.replace({"tool.mass": None}).payload.mass == 0.0
+    assert heavy.replace({"tool.mass": 2, "payload.mass": 1.9}).payload.mass == 1.9
+    measured = plain.replace({"payload.mass": 1.19})
+    assert measured.replace({"tool.mass": 2}).payload.mass == 1.19
+    assert heavy.replace({"tool.center_of_mass": [0, 0, 0.1]}).payload.mass == 1.2
+
+
 def test_the_simulated_arm_carries_it() -> None:
     config = Config.from_dict({"tool.mass": 1.2, "payload.mass": 1.0, "tool.length": 0.2})
     assert tool_of(config).mass == 1.2 and tool_of(config).length == 0.2

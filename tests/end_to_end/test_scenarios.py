@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.robots.sim.support import contact_wrench
 from tests.support import LINEAR, arm, free_config, lengths, oracle
 from ur_admittance import Config, Controller, RobotModel, loop
 from ur_admittance.config.advice import advice_on
@@ -43,7 +44,7 @@ def played(
             n = int(out["tick"]) - 1
             records[n] = out
             if n % STRIDE == 0:
-                contact.append(robot.contact_wrench[LINEAR])
+                contact.append(contact_wrench(robot)[LINEAR])
 
         ticks = play(scenario, robot, controller, each=keep, seconds=seconds).ticks
     return records[:ticks], controller, np.array(contact)

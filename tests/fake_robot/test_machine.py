@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from tests.fake_robot.scripting import machine_at_rest, play, program, said, steps
-from ur_admittance.fake_robot import measure
+from ur_admittance.fake_robot.arm import measure
 from ur_admittance.fake_robot.identity import Identity
 from ur_admittance.fake_robot.machine import Machine
 from ur_admittance.fake_robot.modes import RuntimeState

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fake_robot.scripting import machine_at_rest, play, program, said, steps
+from ur_admittance.fake_robot.arm.paths import Profile
 from ur_admittance.fake_robot.machine import Machine
-from ur_admittance.fake_robot.paths import Profile
 
 DT = 0.002
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
+from tests.kernel.boxes import solve_boxes
 from tests.support import arm
 from ur_admittance.kernel import layout
-from ur_admittance.kernel.box import solve_boxes
 
 EACH = 12_500
 NEAR = 1e-8

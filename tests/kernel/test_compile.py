@@ -78,7 +78,7 @@ deep(layout.new_params(), layout.new_state())
 SOLVE = """
 import numpy as np
 from ur_admittance.kernel import layout
-from ur_admittance.kernel.box import solve_boxes
+from tests.kernel.boxes import solve_boxes
 
 H, low = np.tile(np.eye(6), (10, 1, 1)), np.full((10, 6), -1.0)
 g, x = np.tile(np.linspace(-2.0, 2.0, 6), (10, 1)), np.zeros((10, 6))

@@ -144,8 +144,9 @@ class RobotContract:
     def test_numbers_that_are_none_are_refused(self, robot, wrong):
         with pytest.raises(RobotError, match="finite"):
             robot.send_velocity([0, 0, wrong, 0, 0, 0])
-        with pytest.raises(RobotError, match="time_from_start"):
-            robot.send_trajectory(robot.wait().q, STILL, wrong)
+        for seconds in (wrong, 0.0, -1.0, 3601.0, "soon", None):
+            with pytest.raises(RobotError, match="time_from_start: must be above 0 and at most"):
+                robot.send_trajectory(robot.wait().q, STILL, seconds)
 
     def test_a_command_may_be_changed_by_its_owner_after_sending(self, robot):
         qd = np.full(6, self.SPEED)

@@ -15,7 +15,6 @@ from tests.telemetry.runs import summary_of
 from ur_admittance import faults
 from ur_admittance.kernel import bits
 from ur_admittance.telemetry import messages
-from ur_admittance.telemetry.messages import quaternions
 
 EACH_TICK = [t for t in messages.TOPICS if t not in (messages.STATUS, messages.PARAMETERS)]
 
@@ -168,11 +167,3 @@ def test_parameters_are_there_at_each_change_and_at_the_start_of_each_chunk(deco
     first = {number: times[int(np.argmax(generation == number))] for number in range(5)}
     starts = [chunk.message_start_time for chunk in summary_of(run.path).chunk_indexes]
     assert {time for time, _ in said} == {*first.values(), *starts}
-
-
-def test_quaternions_are_those_of_scipy():
-    R = Rotation.random(2000, np.random.default_rng(0))
-    half_turns = Rotation.from_rotvec(np.pi * np.eye(3))
-    for rotations in (R, half_turns, Rotation.identity(1)):
-        ours, theirs = quaternions(rotations.as_matrix()), rotations.as_quat(scalar_first=True)
-        np.testing.assert_allclose(np.abs(np.sum(ours * theirs, axis=1)), 1.0, atol=1e-14)

@@ -21,6 +21,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import announced, entry_point, needed_soon
 from ur_admittance.packing import Change
+from ur_admittance.validate import within
 
 RING_SECONDS = 16.0
 
@@ -65,8 +66,7 @@ class Blackboard:
             RobotError: another process controls this robot; the message names it.
         """
         path = memory.path_of(robot)
-        if not 1.0 <= rate <= 10000.0:
-            raise RobotError(f"blackboard: rate must be from 1 to 10000 Hz, got {rate!r:.100}")
+        rate = within("blackboard: rate", rate, 1.0, 10000.0, "Hz")
         _check(params)
         slots = math.ceil(RING_SECONDS * rate)
         _compiled()

@@ -22,6 +22,7 @@ from ur_admittance.calibration.payload_fit import (
     skew,
 )
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.preflight import listed
 
 _FAR_LESS = 0.4  # of what is left, if an explanation is to be believed
 _AS_GOOD = 1.3  # times the least that is left: then the first of the list is meant
@@ -267,7 +268,7 @@ def _tilted(readings: Readings, force: np.ndarray, gravity: np.ndarray) -> _Expl
     return _Explanation(
         "gravity",
         f"the weight pulls {angle:.0f} degrees off the direction that payload.gravity gives: the "
-        f"base does not stand upright. payload.gravity: {_three(along * size)} would explain it; "
+        f"base does not stand upright. payload.gravity: {listed(along * size)} would explain it; "
         "if the arm hangs or leans, --gravity finds the direction",
         rms(force.ravel() - A @ x) / max(rms(force - force.mean(axis=0)), 1e-12),
     )
@@ -297,13 +298,9 @@ def _mounting_words(phi: np.ndarray) -> str:
     find = ", or let --mounting find the rotation" if angle <= MOST_TURNED else ""
     return (
         f"the sensor is turned by {np.degrees(angle):.1f} degrees about "
-        f"{_three(phi / max(angle, 1e-12))} from where the model has it: put right how it is "
+        f"{listed(phi / max(angle, 1e-12))} from where the model has it: put right how it is "
         f"mounted (ft_frame, tool.sensor){find}"
     )
-
-
-def _three(values: np.ndarray) -> str:
-    return "[" + ", ".join(f"{value:.3g}" for value in values) + "]"
 
 
 _SWAPPED = (

@@ -25,7 +25,7 @@ from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 _HUBER = 2.5
 _ROUNDS = 3  # of fit and scale
 _STEP = 1e-5  # rad, of a numeric derivative
-_MASS, _MOMENT = slice(0, 1), slice(1, 4)
+_MOMENT = slice(1, 4)  # of the unknowns; the first is the mass
 _FORCE_BIAS, _TORQUE_BIAS, _TURN, _TILT = slice(4, 7), slice(7, 10), slice(10, 13), slice(13, 15)
 NAMES = (
     "mass",

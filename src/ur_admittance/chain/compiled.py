@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ur_admittance.kernel import bits, layout
+from ur_admittance.kernel.bounds import FARTHEST, NEARLY
 from ur_admittance.kernel.compile import announced, entry_point, jit
 from ur_admittance.kernel.kinematics import kinematics
 from ur_admittance.kernel.spatial import (
@@ -44,9 +45,7 @@ ORIENTATION, TWIST, HAS_POSE, COUNT, DESIRED_SIZE = 3, 7, 13, 14, 15
 AT_REST, TICKS, LIMITED, BY_POSITION, HALTED, BARE, FLAGS = 0, 1, 2, 3, 4, 5, 6
 
 LONGEST_DT = 0.1  # s; a cycle that is longer, or takes no time, counts as one period
-FARTHEST = 100.0  # m, m/s, rad/s: what a desired pose may ask for at all
 _TIE = 1e-9
-_NEARLY = 1e-3  # how far a rotation may be from exact
 
 
 @jit(entry=True)
@@ -80,7 +79,8 @@ def guard(values, limits, claimed, memory, flags, ring, outputs, source, dt):
         values: all interfaces. Commands are overwritten by what is really sent.
         limits: (4, 6) speed, acceleration, lowest and highest position of each joint.
         claimed: (6,) 1 where a link commands the joint; the others brake.
-        memory: (2, 6) rates and positions of the last command, rad/s and rad.
+        memory: (3, 6) rates and positions of the last command, rad/s and rad, and the positions
+            that were asked for.
         ring: (n, m) the first m interfaces of the last n cycles.
         outputs: the record to show, made from `source`, the record of the law's tick.
         dt: s, sane.
@@ -108,8 +108,11 @@ def guard(values, limits, claimed, memory, flags, ring, outputs, source, dt):
             v = min(max(keep * memory[0, n], low), high)
             if flags[BY_POSITION]:
                 q += v * dt
+            memory[2, n] = q
         elif flags[BY_POSITION]:
-            v, q, cut = follow(values[Q_CMD + n], now, low, high, limits[1, n], dt)
+            target = values[Q_CMD + n]
+            v, q, cut = follow(target, memory[2, n], now, low, high, limits[:, n], dt)
+            memory[2, n] = target
             limited = limited or cut
         else:
             wish = values[QD_CMD + n]
@@ -147,13 +150,19 @@ def joint_bounds(v_prev, q, limit, dt):
 
 
 @jit
-def follow(target, q, low, high, a, dt):
-    """Rate and position on the way from `q` to `target`, and whether it gets there later only."""
-    v = (target - q) / dt
-    slack = _TIE + _TIE * abs(v)
-    if v <= high + slack and v >= low - slack:
+def follow(target, before, q, low, high, limit, dt):
+    """Rate and position on the way from `q` to `target`, and whether it gets there later only.
+
+    The target moves: it was at `before` one cycle ago. One that is behind catches up at the speed
+    from which it can still brake to the target's own.
+    """
+    v, rate, behind = (target - q) / dt, (target - before) / dt, before - q
+    fastest, a = limit[0], limit[1]
+    slack = _TIE + _TIE * fastest
+    if v <= high + slack and v >= low - slack and abs(v - rate) <= a * dt + slack:
         return v, target, False
-    v = math.copysign(braking_speed(abs(target - q), a, dt), target - q)
+    far = min(abs(behind), fastest * dt + fastest * fastest / (2.0 * a))
+    v = rate + math.copysign(braking_speed(far, a, dt), behind)
     v = min(max(v, low), high)
     return v, q + v * dt, True
 
@@ -201,7 +210,7 @@ def take_desired(reference, seen, inputs, state):
         for n in range(3):
             if not abs(reference[n]) <= FARTHEST:
                 return False
-        if not abs(length2 - 1.0) <= 2.0 * _NEARLY:
+        if not abs(length2 - 1.0) <= 2.0 * NEARLY:
             return False
         set_linear(i.goal_p, linear(reference))
         set_quaternion(i.goal_wxyz, shortest(normalised(wxyz)))
@@ -245,7 +254,7 @@ def write_desired(X, V, out):
             t = -1.0 if n == m else 0.0
             for k in range(3):
                 t += X[n, k] * X[m, k]
-            if not abs(t) <= _NEARLY:
+            if not abs(t) <= NEARLY:
                 return False
     volume = X[0, 0] * (X[1, 1] * X[2, 2] - X[1, 2] * X[2, 1])
     volume -= X[0, 1] * (X[1, 0] * X[2, 2] - X[1, 2] * X[2, 0])
@@ -328,7 +337,7 @@ def compiled() -> Compiled:
         strided = np.zeros((6, 2))[:, 0]  # so that the compiled code takes any stride
         measured(values, strided, strided, 0.002, 0.0, 0.0, 0.002)
         guard(
-            values, np.ones((4, 6)), np.zeros(6, np.int64), np.zeros((2, 6)),
+            values, np.ones((4, 6)), np.zeros(6, np.int64), np.zeros((3, 6)),
             np.zeros(FLAGS, np.int64), np.zeros((2, OWN)), outputs, outputs.copy(), 0.002,
         )  # fmt: skip
         take_desired(reference, np.zeros(1), inputs, state)

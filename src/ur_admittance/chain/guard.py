@@ -48,7 +48,7 @@ class Guard:
             ]
         )
         self._claimed = np.zeros(6, np.int64)
-        self._memory = np.zeros((2, 6))
+        self._memory = np.zeros((3, 6))
         self.qd = self._memory[0]
         self._flags = np.zeros(places.FLAGS, np.int64)
         self._ring = np.zeros((max(2, round(TRACE_SECONDS * rate)), places.OWN))
@@ -58,7 +58,7 @@ class Guard:
 
     def begin(self, q: np.ndarray) -> None:
         """Start at rest at `q`, rad."""
-        self._memory[:] = np.zeros(6), q
+        self._memory[:] = np.zeros(6), q, q
         self._bare["time"] = self._bare["tick"] = 0
         self._flags[places.TICKS] = self._flags[places.LIMITED] = 0
         self._flags[places.AT_REST] = 1
@@ -75,7 +75,7 @@ class Guard:
         self._rest, self._hold = Rest(np.flatnonzero(self._claimed == 0).tolist()), None
         if commands and (commands[0][2] == "position") != self.by_position:
             self._flags[places.BY_POSITION] = not self.by_position
-            self._memory[1] = self._interfaces.values[places.Q : places.QD]
+            self._memory[1:] = self._interfaces.values[places.Q : places.QD]
         if law is not None or (active and not self.halted):  # what has failed or left stays in view
             self._law = self._bare if law is None else law
             self._flags[places.BARE] = law is None

@@ -19,7 +19,7 @@ from ur_admittance.chain.interfaces import DESIRED, Link, Ports, positions
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError, ModelError, RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import as_transform
+from ur_admittance.validate import as_transform, within
 
 _JERK_SECONDS = 0.1  # to full acceleration, where the configuration sets no jerk limit
 _LEAVE_SECONDS = 0.3  # to slow down from full pace when the player is switched off
@@ -101,8 +101,7 @@ class PosePlayer(Link):
         """
         super().__init__(name)
         config = Config() if config is None else config
-        if not 0.0 < share <= 1.0:
-            raise ConfigError(f"{name}: share must be above 0 and at most 1, got {share!r:.100}")
+        share = within(f"{name}: share", share, 0.0, 1.0, above=True, error=ConfigError)
         limits = config.limits
         acceleration = (limits.max_linear_acceleration, limits.max_angular_acceleration)
         jerk = (limits.max_linear_jerk, limits.max_angular_jerk)

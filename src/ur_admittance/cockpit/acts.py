@@ -17,7 +17,7 @@ from ur_admittance.cockpit.form import changed, live_changes, values_of
 from ur_admittance.config import Config
 from ur_admittance.controller import MODES, TRACE_SECONDS
 from ur_admittance.errors import ConfigError, RobotError
-from ur_admittance.validate import as_numbers, suggest
+from ur_admittance.validate import as_numbers, suggest, within
 
 MERGE_SECONDS = 0.1  # changes within so long are one
 UNDO = 100  # changes that can be taken back
@@ -166,9 +166,8 @@ def for_station(message: Mapping[str, Any]) -> dict[str, Any]:
         return {"drag": point.tolist()}
     if do == "push":
         wrench = as_numbers(message.get("wrench"), "push: wrench", (6,), unit="N, Nm")
-        seconds = float(as_numbers([message.get("seconds", 1.0)], "push: seconds", (1,))[0])
-        if not 0.0 < seconds <= 5.0:
-            raise ConfigError(f"push: seconds must be above 0 and at most 5, got {seconds:g}")
+        seconds = message.get("seconds", 1.0)
+        seconds = within("push: seconds", seconds, 0.0, 5.0, "s", above=True, error=ConfigError)
         return {"push": wrench.tolist(), "seconds": seconds}
     if do == "scene":
         keys = ("name", "side", "feel")

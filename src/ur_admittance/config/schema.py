@@ -209,9 +209,9 @@ class Config(Section):
         problems = source.problems
         if values.get(_THRESHOLD) is not None:
             values = {name: values[_THRESHOLD] for name in _DEADBANDS} | values
-        for key in ("mass", "center_of_mass", "inertia"):  # what the tool weighs, the sensor feels
-            if values.get(f"tool.{key}") is not None:
-                values = {f"payload.{key}": values[f"tool.{key}"]} | values
+        for tool, payload in _WEIGHT:  # what the tool weighs, the sensor feels
+            if values.get(tool) is not None:
+                values = {payload: values[tool]} | values
         if (cutoff := values.get(_CUTOFF)) is not None:
             rate = values.get("control_rate", _SCHEMA.fields["control_rate"].default)
             alpha = max(-math.expm1(-2.0 * math.pi * cutoff / rate), 1e-12)
@@ -258,6 +258,11 @@ def _overruled(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
                 values.pop(name, None)
     if _RATIO in new and _DAMPING not in new:
         values[_DAMPING] = None
+    for tool, payload in _WEIGHT:
+        before = old.get(tool)
+        before = _SCHEMA.fields[payload].default if before is None else before
+        if tool in new and payload not in new and values.get(payload) == before:
+            values.pop(payload, None)  # nobody gave it: it follows the tool
     return values
 
 
@@ -266,6 +271,7 @@ _THRESHOLD = "admittance.min_motion_threshold"
 _DEADBANDS = ("admittance.deadband_force", "admittance.deadband_torque")
 _DAMPING, _RATIO = "admittance.damping", "admittance.damping_ratio"
 _VIRTUAL = "admittance.virtual_stiffness"
+_WEIGHT = [(f"tool.{key}", f"payload.{key}") for key in ("mass", "center_of_mass", "inertia")]
 _SECTIONS: dict[str, type[Section]] = {
     name: type(info.default)
     for name, info in Config.model_fields.items()

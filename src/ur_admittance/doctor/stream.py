@@ -14,13 +14,12 @@ from ur_admittance.doctor.finding import OK, WARN, WRONG, Finding, judged
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.packing import pack
-from ur_admittance.robots.base import Robot
+from ur_admittance.robots.base import FROZEN, Robot
 
 AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
 _UNITS = ("N",) * 3 + ("Nm",) * 3
 _RATE = 0.05  # share by which a rate may differ
 _GAP = 5.0  # periods
-_FROZEN = 25  # equal readings in a row
 _DEADBAND = 4.0  # standard deviations
 _DRIFT = 0.5, 0.05  # N, Nm a minute
 _COARSE = 0.5, 0.05  # N, Nm of a step
@@ -173,8 +172,8 @@ def _frozen(w: np.ndarray, *, real: bool) -> Finding:
     return judged(
         "frozen bits",
         words,
-        good=longest < _FROZEN or not real,
-        should=f"fewer than {_FROZEN}",
+        good=longest < FROZEN or not real,
+        should=f"fewer than {FROZEN}",
         mend="start the sensor again; look at who passes its readings on",
         bad=WRONG,
     )

@@ -12,14 +12,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ur_admittance.fake_robot.arm import CYCLE, Arm, dh_table
+from ur_admittance.fake_robot.arm.arm import CYCLE, Arm, dh_table
+from ur_admittance.fake_robot.arm.measure import approach_pose, felt_wrench, tool_point, within
+from ur_admittance.fake_robot.arm.readings import Readings
 from ur_admittance.fake_robot.identity import Identity
-from ur_admittance.fake_robot.measure import approach_pose, felt_wrench, tool_point, within
 from ur_admittance.fake_robot.messages import Message, Messages
 from ur_admittance.fake_robot.modes import JointMode, RobotBit, RobotMode, RuntimeState
 from ur_admittance.fake_robot.motion import Motion
 from ur_admittance.fake_robot.pendant import Pendant
-from ur_admittance.fake_robot.readings import Readings
 from ur_admittance.fake_robot.registers import Registers
 from ur_admittance.fake_robot.safety import Safety
 from ur_admittance.fake_robot.urscript import Execution, Program, ScriptError, compile_script

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.fake_robot import poses
-from ur_admittance.fake_robot.arm import CYCLE
-from ur_admittance.fake_robot.commands import Command
-from ur_admittance.fake_robot.compliance import Compliance, led
+from ur_admittance.fake_robot.arm import poses
+from ur_admittance.fake_robot.arm.arm import CYCLE
+from ur_admittance.fake_robot.arm.commands import Command
+from ur_admittance.fake_robot.arm.compliance import Compliance, led
 from ur_admittance.fake_robot.modes import RobotMode, RuntimeState
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.kernel.spatial import LINEAR

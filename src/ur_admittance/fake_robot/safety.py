@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ur_admittance.fake_robot.measure import within
+from ur_admittance.fake_robot.arm.measure import within
 from ur_admittance.fake_robot.modes import SafetyBit, SafetyMode
 from ur_admittance.kernel.spatial import LINEAR
 from ur_admittance.model import RobotModel

@@ -120,21 +120,3 @@ def solve_free(s):
                 t -= s.factor[m, n] * s.qd[m]
         s.qd[n] = t * s.factor[n, n]
     return True
-
-
-@jit(entry=True)
-def solve_boxes(state, H, g, low, high, x):
-    """Many problems at once, for callers outside the tick. Returns how many found no finite
-    solution.
-    """
-    s, failed = state[0], 0
-    for k in range(H.shape[0]):
-        for n in range(6):
-            s.g[n], s.low[n], s.high[n] = g[k, n], low[k, n], high[k, n]
-            for m in range(6):
-                s.H[n, m] = H[k, n, m]
-        if not solve_box(s):
-            failed += 1
-        for n in range(6):
-            x[k, n] = s.qd[n]
-    return failed

@@ -19,6 +19,7 @@ from ur_admittance.config import Config
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.report.admittance_fit import ArmResponse, arm_response, identify, passed
+from ur_admittance.validate import quaternions_of
 
 if TYPE_CHECKING:
     from ur_admittance.telemetry.recording import Recording
@@ -222,25 +223,12 @@ def pose_difference(X_WA: np.ndarray, X_WB: np.ndarray) -> np.ndarray:
 
 
 def _rotation_vectors(R: np.ndarray) -> np.ndarray:
-    """(n, 3) rad of (n, 3, 3) rotations: along the rows of `4 wxyz wxyz^T`, which R gives, lies the
-    quaternion; the longest row is the most exact.
-    """
-    diagonal, t = np.einsum("nii->ni", R), np.trace(R, axis1=1, axis2=2)
-    Q = np.empty((len(R), 4, 4))
-    Q[:, 0, 0] = 1 + t
-    Q[:, 0, 1:] = Q[:, 1:, 0] = _vee(R - np.swapaxes(R, 1, 2))
-    Q[:, 1:, 1:] = R + np.swapaxes(R, 1, 2)
-    np.einsum("nii->ni", Q[:, 1:, 1:])[:] = 1 - t[:, None] + 2 * diagonal
-    longest = np.argmax(np.einsum("nii->ni", Q), axis=1)
-    wxyz = Q[np.arange(len(Q)), longest]
+    """(n, 3) rad of (n, 3, 3) rotations."""
+    wxyz = quaternions_of(R)
     wxyz *= np.where(wxyz[:, :1] < 0, -1, 1)
     n = np.linalg.norm(wxyz[:, 1:], axis=1)
     angle = 2 * np.arctan2(n, wxyz[:, 0])
     return wxyz[:, 1:] * (angle / np.maximum(n, 1e-300))[:, None]
-
-
-def _vee(A: np.ndarray) -> np.ndarray:
-    return np.stack([A[:, 2, 1], A[:, 0, 2], A[:, 1, 0]], axis=1)
 
 
 def _rms(values: np.ndarray, rate: float) -> float:

@@ -252,13 +252,7 @@ def _goals(desired: tuple[ArrayLike, ArrayLike] | None, ticks: int, runs: int) -
 
 
 def _numbers(name: str, value: ArrayLike) -> np.ndarray:
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):  # ragged
-        array = np.asarray(None)
-    if array.dtype.kind not in "iuf":
-        raise AdmittanceError(f"rollout: {name} must be numbers, got {value!r:.100}")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return as_numbers(value, f"rollout: {name}", None, nan=True, error=AdmittanceError)
 
 
 def _common_length(lengths: dict[str, int]) -> int:

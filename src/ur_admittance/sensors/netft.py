@@ -23,6 +23,7 @@ from typing import Self
 import numpy as np
 
 from ur_admittance.errors import RobotError
+from ur_admittance.validate import as_sign
 
 PORT, PAGE = 49152, "netftapi2.xml"
 STOP, START = 0, 2  # commands
@@ -69,14 +70,12 @@ class NetFt:
         port, _, page = ports.partition(":")
         if not self._host or not all(number.isdigit() for number in (port, page) if number):
             raise RobotError(f"netft://{host}: no address; write it as netft://192.168.1.20")
-        if sign not in (1, -1):
-            raise RobotError(f"NetFt: sign must be 1 or -1, got {sign!r:.100}")
         self._port, self._page_port = int(port or PORT), int(page or 80)
         self.name = f"netft://{host}"
         self.X_ES = np.eye(4) if X_ES is None else X_ES
         self.scale = np.full(6, np.nan)
         self.lost = self.old = self.bad = self.status = 0
-        self._average, self._sign, self._clock = average, sign, clock
+        self._average, self._sign, self._clock = average, as_sign("NetFt", sign), clock
         self._buffer = bytearray(64)
         self._sequence = -1
         self._sum, self._sample = np.zeros(6), np.zeros(6)

@@ -17,6 +17,7 @@ from ur_admittance import faults
 from ur_admittance.config import Config
 from ur_admittance.controller import MODES
 from ur_admittance.model import RobotModel
+from ur_admittance.validate import quaternions_of
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
@@ -175,7 +176,7 @@ class Encoder:
 
         def seven(field: str) -> np.ndarray:
             X = records[field]
-            wxyz = self._steady(field, quaternions(X[:, :3, :3]))
+            wxyz = self._steady(field, quaternions_of(X[:, :3, :3]))
             numbers = np.concatenate([X[:, :3, 3], wxyz[:, 1:], wxyz[:, :1]], axis=1)  # ROS: xyzw
             return self._pose.filled(n, stamp=stamp, numbers=numbers)
 
@@ -198,25 +199,6 @@ class Encoder:
         """Of q and -q, which are one rotation, the one nearer to the first: plots do not jump."""
         first = self._first.setdefault(field, wxyz[0].copy())
         return np.where((wxyz @ first < 0.0)[:, None], -wxyz, wxyz)
-
-
-def quaternions(R: np.ndarray) -> np.ndarray:
-    """The unit quaternions wxyz (n, 4) of rotations (n, 3, 3), either sign.
-
-    From 4 q q^T, whose elements are sums of those of R: its row with the greatest diagonal.
-    """
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.moveaxis(R, 0, -1)
-    outer = np.array(
-        [
-            [1 + xx + yy + zz, zy - yz, xz - zx, yx - xy],
-            [zy - yz, 1 + xx - yy - zz, xy + yx, xz + zx],
-            [xz - zx, xy + yx, 1 - xx + yy - zz, yz + zy],
-            [yx - xy, xz + zx, yz + zy, 1 - xx - yy + zz],
-        ]
-    )
-    largest = np.argmax(np.einsum("iin->ni", outer), axis=1)
-    rows = outer[largest, :, np.arange(len(R))]
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def _raw(records: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 from ur_admittance.rollout.random_touches import random_touches
 from ur_admittance.rollout.touch import Touch
+from ur_admittance.validate import within
 
 UNKNOWN = (1e3, 1e5)  # N/m, surfaces that an unknown one may be
 STIFFNESS, PUSH, LAG = (0.8, 1.25), (0.7, 1.3), (0.9, 1.1)  # what is known is known that well
@@ -92,8 +93,10 @@ class Question:
             value = getattr(self, name)
             if value is None and name not in ("push", "lag"):
                 continue
-            if not (isinstance(value, (int, float)) and least <= value <= most):
-                problems.append(f"{name}: must be {least:g} to {most:g} {unit}, got {value!r}")
+            try:
+                within(name, value, least, most, unit, error=ConfigError)
+            except ConfigError as error:
+                problems.append(str(error))
         if not (isinstance(self.seed, int) and self.seed >= 0):
             problems.append(f"seed: must be a whole number of 0 or more, got {self.seed!r}")
         if problems:

@@ -106,7 +106,7 @@ def test_a_sensor_that_reports_the_reaction_is_turned(graph: Graph):
     ("options", "words"),
     [
         ({"wrench": "/nobody"}, "no wrench on /nobody"),
-        ({"sign": 2}, "sign must be 1 or -1"),
+        ({"sign": 2}, "sign: must be 1 or -1"),
         ({"model": "ur6"}, "neither an arm"),
         ({"config": Config(joints=list("abcdef")), "model": "ur5e"}, "no joint states"),
     ],

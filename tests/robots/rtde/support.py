@@ -20,7 +20,7 @@ import numpy as np
 
 from ur_admittance import Config, loop
 from ur_admittance import Controller as AdmittanceController
-from ur_admittance.fake_robot.arm import CYCLE
+from ur_admittance.fake_robot.arm.arm import CYCLE
 from ur_admittance.fake_robot.server import Controller
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.run_summary import Summary

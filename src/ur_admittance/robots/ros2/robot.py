@@ -25,7 +25,7 @@ from ur_admittance.robots.ros2 import hearing, topics, wire
 from ur_admittance.robots.ros2.commands import Commands
 from ur_admittance.robots.ros2.pacing import ByJointStates, ByTimer, paced
 from ur_admittance.robots.ros2.readers import JointReader, WrenchReader
-from ur_admittance.validate import six
+from ur_admittance.validate import as_sign, as_time_from_start, six
 
 _PATIENCE = 5.0  # s, for everything to arrive when connecting
 _MATCHING = 2.0  # s for the other side to find our publisher
@@ -81,13 +81,16 @@ class Ros2Robot(Robot):
             resolve: makes the real name of a topic, where names are remapped.
             name: of this robot, in messages and on the blackboard.
         """
-        if sign not in (1, -1):
-            raise RobotError(f"Ros2Robot: sign must be 1 or -1, got {sign!r:.100}")
         self.config = Config() if config is None else config
         wire.refuse_places(self.config)
         self.problem = self.strange = ""
         self._given = wire.model_named(model, self.config) if isinstance(model, str) else model
-        self._wrench_topic, self._sign, self._name, self._watch = wrench, sign, name, watch
+        self._wrench_topic, self._sign, self._name, self._watch = (
+            wrench,
+            as_sign("Ros2Robot", sign),
+            name,
+            watch,
+        )
         self._node, self.resolve = node, resolve
         self._owned, self._own_participant = ExitStack(), False
         self._state = State()
@@ -168,14 +171,10 @@ class Ros2Robot(Robot):
 
     def send_trajectory(self, q_ref: ArrayLike, qd: ArrayLike, time_from_start: float) -> None:
         self._require("connected", "send_trajectory")
-        if not 0.0 < time_from_start <= 3600.0:
-            raise RobotError(
-                f"send_trajectory: time_from_start must be above 0 and <= 3600 s, got "
-                f"{time_from_start!r:.100}"
-            )
+        seconds = as_time_from_start(time_from_start)
         angles = six("send_trajectory", "q_ref", "rad", q_ref).tolist()
         rates = six("send_trajectory", "qd", "rad/s", qd).tolist()
-        self.commands.send_trajectory(angles, rates, time_from_start)
+        self.commands.send_trajectory(angles, rates, seconds)
 
     def stop(self) -> None:
         """As every robot: a velocity of zero. Positions and trajectories hold where they are."""

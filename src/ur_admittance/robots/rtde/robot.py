@@ -22,7 +22,7 @@ from ur_admittance.robots.rtde.script import END, HOLD, POSITION, RUNS, VELOCITY
 from ur_admittance.robots.rtde.session import ZERO, Session
 from ur_admittance.robots.rtde.way import Way
 from ur_admittance.robots.rtde.wrench import COMPENSATED, Turn
-from ur_admittance.validate import pose_of, six
+from ur_admittance.validate import as_time_from_start, pose_of, six
 
 _QUIET = 5  # cycles without a command, after which a velocity ends
 _REST = 1e-3  # rad/s
@@ -161,16 +161,12 @@ class RtdeRobot(Robot):
 
     def send_trajectory(self, q_ref: ArrayLike, qd: ArrayLike, time_from_start: float) -> None:
         self._require("connected", "send_trajectory")
-        if not 0.0 < time_from_start <= 3600.0:
-            raise RobotError(
-                f"send_trajectory: time_from_start must be above 0 and <= 3600 s, got "
-                f"{time_from_start!r:.100}"
-            )
+        seconds = as_time_from_start(time_from_start)
         goal = six("send_trajectory", "q_ref", "rad", q_ref)
         rates = six("send_trajectory", "qd", "rad/s", qd)
         start = np.array(self._last) if self._doing == POSITION else self._state.q.copy()
         rate = self._way.rate if self._way else np.zeros(6)
-        way = Way(start, rate, goal, rates, time_from_start, 1.0 / self._session.rate)
+        way = Way(start, rate, goal, rates, seconds, 1.0 / self._session.rate)
         self._command(POSITION, way.next())
         self._way = way
 

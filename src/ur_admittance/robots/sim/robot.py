@@ -10,7 +10,6 @@ import math
 import time
 from collections import deque
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +23,7 @@ from ur_admittance.robots.sim.hands import Hand
 from ur_admittance.robots.sim.mjcf import PROBE, STEP, TOOL, build, load_mujoco
 from ur_admittance.robots.sim.scene import Scene, Tool
 from ur_admittance.robots.sim.servo import Servo
-from ur_admittance.validate import as_numbers, six
+from ur_admittance.validate import as_numbers, as_time_from_start, six, within
 
 _NOISE_BLOCK = 512  # cycles of noise drawn at once
 _BRAKING, _AT_REST = 2.0, 1e-4  # s, rad/s: how long closing may take, and when it is done
@@ -86,7 +85,7 @@ class SimRobot(Robot):
         """
         self._mj = load_mujoco()
         self._model = model if isinstance(model, RobotModel) else RobotModel.ur(model)
-        self._rate = _within("rate", rate, 10.0, 2000.0, "Hz")
+        self._rate = within("SimRobot: rate", rate, 10.0, 2000.0, "Hz")
         self._realtime, self._ideal = bool(realtime), bool(ideal)
         latency = (0 if ideal else 2) if latency is None else latency
         sensor_delay = (0 if ideal else 1) if sensor_delay is None else sensor_delay
@@ -97,7 +96,7 @@ class SimRobot(Robot):
                 )
         if servo_bandwidth is None:
             servo_bandwidth = math.inf if ideal else 8.0
-        bandwidth = _within("servo_bandwidth", servo_bandwidth, 0.1, math.inf, "Hz")
+        bandwidth = within("SimRobot: servo_bandwidth", servo_bandwidth, 0.1, math.inf, "Hz")
         noise = ((0.0, 0.0) if ideal else (0.2, 0.01)) if noise is None else noise
         two = as_numbers(noise, "SimRobot: noise", (2,), unit="N, N m", error=RobotError)
         deviation = np.repeat(two, 3)
@@ -158,7 +157,7 @@ class SimRobot(Robot):
 
     def send_trajectory(self, q_ref: ArrayLike, qd: ArrayLike, time_from_start: float) -> None:
         self._require("connected", "send_trajectory")
-        seconds = _within("time_from_start", time_from_start, self._cycle, 3600.0, "s")
+        seconds = as_time_from_start(time_from_start)
         q_ref = six("send_trajectory", "q_ref", "rad", q_ref)
         self._pending = (
             Servo.trajectory,
@@ -208,30 +207,13 @@ class SimRobot(Robot):
         return self._model.fk(self._d.qpos)
 
     @property
-    def contact_wrench(self) -> np.ndarray:
-        """(6,) what the scene does to the tool, at P in W axes, N and N m."""
-        p_WP, total, local = self.X_WP[:3, 3], np.zeros(6), np.zeros(6)
-        for n in range(self._d.ncon):
-            contact = self._d.contact[n]
-            bodies = self._m.geom_bodyid[contact.geom]
-            if self._tool not in bodies:
-                continue
-            self._mj.mj_contactForce(self._m, self._d, n, local)
-            sign = 1.0 if bodies[1] == self._tool else -1.0
-            R = contact.frame.reshape(3, 3)
-            force = sign * (local[LINEAR] @ R)
-            total[LINEAR] += force
-            total[ANGULAR] += np.cross(contact.pos - p_WP, force) + sign * (local[ANGULAR] @ R)
-        return total
-
-    @property
     def speed_scaling(self) -> float:
         """The slider on the pendant, 0 to 1: velocity commands are multiplied by it."""
         return self._servo.speed_scaling
 
     @speed_scaling.setter
     def speed_scaling(self, value: float) -> None:
-        self._servo.speed_scaling = _within("speed_scaling", value, 0.0, 1.0, "")
+        self._servo.speed_scaling = within("SimRobot: speed_scaling", value, 0.0, 1.0)
 
     # --- one cycle ---
 
@@ -354,16 +336,3 @@ class SimRobot(Robot):
             self._deadline += self._cycle
             late = time.monotonic() - self._deadline
         sleep_until(self._deadline, self.spin)
-
-
-def _within(name: str, value: Any, low: float, high: float, unit: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not low <= number <= high:
-        raise RobotError(
-            f"SimRobot: {name} must be {low:g} to {high:g} {unit}".rstrip()
-            + f", got {value!r:.100}"
-        )
-    return number

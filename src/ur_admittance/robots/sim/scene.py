@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ur_admittance.errors import RobotError
+from ur_admittance.validate import within
 
 
 @dataclass(frozen=True)
@@ -76,15 +77,9 @@ class Scene:
                 raise RobotError(
                     f"scene: shapes must be Box, Cylinder or Sphere, got {shape!r:.100}"
                 )
-        for name, low, high in (
-            ("stiffness", 1.0, 200_000.0),
-            ("damping", 0.0, 2_000.0),
-            ("friction", 0.0, 10.0),
-        ):
-            if not low <= getattr(self, name) <= high:
-                raise RobotError(
-                    f"scene: {name} is {getattr(self, name)}; allowed is {low:g} to {high:g}"
-                )
+        within("scene: stiffness", self.stiffness, 1.0, 200_000.0, "N/m")
+        within("scene: damping", self.damping, 0.0, 2_000.0, "N s/m")
+        within("scene: friction", self.friction, 0.0, 10.0)
 
 
 def table(height: float = 0.0, size: float = 1.6, x: float = 0.6) -> Box:

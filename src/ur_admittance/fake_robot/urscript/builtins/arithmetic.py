@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ur_admittance.fake_robot.arm import poses
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.fake_robot.urscript.values import (
     MOST_VALUES,
@@ -169,8 +170,6 @@ def transpose(rt: Any, m: Any) -> tuple:
 def inv(rt: Any, m: Any) -> Any:
     """The inverse of a matrix, or of a pose."""
     if type(m) is Pose:
-        from ur_admittance.fake_robot import poses
-
         return Pose(poses.inverse(m))
     matrix = _matrix(m)
     rt.left -= 20 + matrix.size * len(matrix) // 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ur_admittance.fake_robot import poses
+from ur_admittance.fake_robot.arm import poses
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.fake_robot.urscript.values import Pose, kind, number, numbers, text_of
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR

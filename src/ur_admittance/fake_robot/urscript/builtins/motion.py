@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ur_admittance.fake_robot import commands, paths
-from ur_admittance.fake_robot.arm import CYCLE
+from ur_admittance.fake_robot.arm import commands, paths
+from ur_admittance.fake_robot.arm.arm import CYCLE
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.fake_robot.urscript.values import Pose, number, numbers
 

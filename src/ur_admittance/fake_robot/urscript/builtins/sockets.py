@@ -9,7 +9,7 @@ import struct
 import threading
 from typing import Any
 
-from ur_admittance.fake_robot.arm import CYCLE
+from ur_admittance.fake_robot.arm.arm import CYCLE
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.fake_robot.urscript.values import LONGEST_TEXT, number, text_of, whole
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.fake_robot import poses
-from ur_admittance.fake_robot.arm import CYCLE
-from ur_admittance.fake_robot.readings import HISTORY
+from ur_admittance.fake_robot.arm import poses
+from ur_admittance.fake_robot.arm.arm import CYCLE
+from ur_admittance.fake_robot.arm.readings import HISTORY
 from ur_admittance.fake_robot.urscript.tree import ScriptError
 from ur_admittance.fake_robot.urscript.values import Pose, numbers, whole
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.fake_robot.inverse import Inverse
+from ur_admittance.fake_robot.arm.inverse import Inverse
 from ur_admittance.model import RobotModel
 
 NO_TCP = (0.0,) * 6

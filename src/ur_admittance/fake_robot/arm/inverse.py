@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ur_admittance.fake_robot import poses
-from ur_admittance.fake_robot.arm import Kinematics
-from ur_admittance.fake_robot.measure import approach_pose
+from ur_admittance.fake_robot.arm import poses
+from ur_admittance.fake_robot.arm.arm import Kinematics
+from ur_admittance.fake_robot.arm.measure import approach_pose
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 

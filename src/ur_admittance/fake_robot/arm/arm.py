@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.fake_robot import poses
+from ur_admittance.fake_robot.arm import poses
 from ur_admittance.fake_robot.identity import Identity
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.kinematics import pose_and_jacobian

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ur_admittance.fake_robot import poses
-from ur_admittance.fake_robot.arm import Arm, Kinematics
-from ur_admittance.fake_robot.inverse import Inverse
-from ur_admittance.fake_robot.measure import felt_wrench, tool_point
+from ur_admittance.fake_robot.arm import poses
+from ur_admittance.fake_robot.arm.arm import Arm, Kinematics
+from ur_admittance.fake_robot.arm.inverse import Inverse
+from ur_admittance.fake_robot.arm.measure import felt_wrench, tool_point
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 
 GRAVITY = 9.82  # m/s^2, what the controller counts with

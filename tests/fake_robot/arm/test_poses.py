@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.fake_robot import poses
+from ur_admittance.fake_robot.arm import poses
 
 metres = st.floats(-2.0, 2.0)
 radians = st.floats(-4.0, 4.0)

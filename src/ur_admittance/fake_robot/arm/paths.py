@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.fake_robot import poses
-from ur_admittance.fake_robot.arm import CYCLE
-from ur_admittance.fake_robot.commands import Command
+from ur_admittance.fake_robot.arm import poses
+from ur_admittance.fake_robot.arm.arm import CYCLE
+from ur_admittance.fake_robot.arm.commands import Command
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 
 _AT_REST = 1e-9  # rad/s

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.fake_robot import poses
-from ur_admittance.fake_robot.arm import CYCLE
+from ur_admittance.fake_robot.arm import poses
+from ur_admittance.fake_robot.arm.arm import CYCLE
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 
 _NO_WAY = 1e-9  # m or rad

@@ -14,7 +14,6 @@ Vector = tuple[float, float, float]
 Rotation = tuple[float, ...]  # nine numbers, row by row
 Pose6 = tuple[float, ...]
 
-NO_ROTATION: Rotation = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _SMALL = 1e-9
 
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ur_admittance.fake_robot import poses
-from ur_admittance.fake_robot.arm import CYCLE
+from ur_admittance.fake_robot.arm import poses
+from ur_admittance.fake_robot.arm.arm import CYCLE
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 
 _GAIN = np.array([0.002] * 3 + [0.02] * 3)  # m/s for each N, rad/s for each N m
