@@ -75,7 +75,7 @@ def test_a_stop_cannot_be_cleared_from_the_graph_and_says_why_everywhere(strict:
     assert strict.trigger("stop").success
     again = strict.trigger("stop")
     assert again.success and "already: asked for by the stop service" in again.message
-    strict.until_said("the arm was stopped: asked for by the stop service; what to do: see that")
+    strict.expect_stop("asked for by the stop service; what to do: see that")
     strict.graph.until(lambda: strict.speed == 0.0)
     answer = strict.trigger("reset")
     assert not answer.success and "--remote-reset" in answer.message
@@ -98,8 +98,9 @@ def test_a_reset_while_the_arm_brakes_says_so(staged):
     stage.activate()
     stage.behave(force=[0, 0, 20, 0, 0, 0])
     stage.graph.until(lambda: stage.speed > 0.2)
-    stage.trigger("stop")
+    assert stage.trigger("stop").success
     answer = stage.trigger("reset")
+    stage.expect_stop("asked for by the stop service")
     assert not answer.success
     assert "the arm is still braking (asked for by the stop service" in answer.message
 
@@ -113,7 +114,7 @@ def test_the_program_on_the_robot_forbids_a_start_and_its_end_stops_the_arm(stag
     program.publish(Bool(data=True))
     stage.activate()
     program.publish(Bool(data=False))
-    stage.until_said("the arm was stopped: the robot's program does not run; what to do: press")
+    stage.expect_stop("the robot's program does not run; what to do: press")
 
 
 def test_an_equilibrium_far_away_is_refused_where_nobody_can_be_asked(graph: Graph, staged):
@@ -157,7 +158,7 @@ def test_one_that_is_refused_is_not_tried_again_and_says_why(graph: Graph, stage
 def test_a_wrench_in_another_frame_is_not_believed_and_stops_the_arm(strict: Stage):
     before = strict.tool
     strict.behave(frame="elsewhere", force=[0, 0, 30, 0, 0, 0])
-    strict.until_said("is given in 'elsewhere', those before in 'tool0'; it is not believed")
+    strict.expect_stop("is given in 'elsewhere', those before in 'tool0'; it is not believed")
     strict.graph.until(lambda: strict.speed == 0.0)
     assert np.linalg.norm(strict.tool - before) < 1e-6
 
@@ -168,14 +169,10 @@ def test_another_arm_is_refused_at_activation_and_at_reset(staged):
     stage.graph.until(lambda: stage.state == "inactive" and stage.states)
     stage.activate()
     stage.behave(description=RobotModel.ur("ur10e").to_urdf())
-    stage.trigger("stop")
-    stage.until_said("the arm was stopped: ")
-
-    def refused() -> bool:
-        answer = stage.trigger("reset")
-        return "the arm is not the one this node was first configured for" in answer.message
-
-    stage.graph.until(refused)
+    stage.stop()
+    answer = stage.trigger("reset")
+    assert not answer.success
+    assert "the arm is not the one this node was first configured for" in answer.message
     assert stage.change("deactivate")
     stage.refuses("the arm is not the one this node was first configured for")
     stage.behave(description=RobotModel.ur("ur5e").to_urdf())
@@ -184,10 +181,12 @@ def test_another_arm_is_refused_at_activation_and_at_reset(staged):
 
 def test_a_description_of_another_arm_than_the_one_given_is_refused(staged):
     stage = staged("--model", "ur5e", "--inactive")
-    stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    stage.graph.until(lambda: stage.state == "inactive")
+    stage.activate()  # it has heard the arm
+    assert stage.change("deactivate")
     stage.behave(description=RobotModel.ur("ur10e").to_urdf())
-    words = "is not the arm that was given (ur5e)"
-    stage.refuses_once_heard(words, "activate", "deactivate")
+    assert not stage.change("activate")
+    stage.until_said("is not the arm that was given (ur5e)")
 
 
 def test_desired_poses_of_two_publishers_are_refused(strict: Stage):

@@ -60,7 +60,7 @@ def test_a_node_that_is_deaf_makes_its_participant_anew_and_says_so(graph: Graph
     finally:
         process.kill()
     assert f"another participant of this process hears {DESCRIPTION}" in errors
-    assert errors.count("is made anew") == 1
+    assert "is made anew" in errors
 
 
 def test_one_that_hears_nothing_where_there_is_something_is_deaf(
