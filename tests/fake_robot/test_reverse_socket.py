@@ -63,8 +63,10 @@ def test_it_follows_and_stops_when_its_client_falls_silent(robot: Controller) ->
             except BlockingIOError:
                 continue
         assert reverse is not None
-        client.until(lambda: "reverse" in machine.program.sockets)
-        script = machine.program.sockets["reverse"].peer
+        program = machine.program
+        assert program is not None
+        client.until(lambda: "reverse" in program.sockets)
+        script = program.sockets["reverse"].peer
         q = machine.actual_q.copy()
         for _ in range(400):
             q[0] += 0.0005

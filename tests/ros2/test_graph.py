@@ -49,7 +49,7 @@ def test_a_wait_ends_where_no_time_passes_and_lasts_as_long_as_it_does(
     clock = graph.simulate_time()
     with pytest.raises(AssertionError, match="waited in vain"):
         graph.until(lambda: False)
-    calls: list[int] = []
+    calls: list[None] = []
     graph.until(lambda: len(calls) > 100, lambda: calls.append(clock.advance(1e-3)))  # 2 s
     with pytest.raises(AssertionError, match="waited in vain"):
         graph.until(lambda: False, lambda: clock.advance(0.1))

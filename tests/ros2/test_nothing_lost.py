@@ -6,6 +6,8 @@ minute, is measured by `python -m benchmarks.ros2`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,6 @@ def attached(graph: Graph) -> Reader:
     return boards[0]
 
 
-def lost_of(message: DiagnosticArray) -> str:
+def lost_of(message: Any) -> str:
     """How many messages the node has lost, as it told; "" while it is not configured."""
     return {pair.key: pair.value for pair in message.status[0].values}.get("lost messages", "")

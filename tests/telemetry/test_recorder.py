@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import ur_admittance as ua
-from tests.blackboard.processes import SHORT, board_of, until
+from tests.blackboard.processes import PATIENCE, SHORT, board_of, until
 from tests.telemetry.runs import CHANGES, pushed
 from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
@@ -110,7 +110,7 @@ def test_nothing_is_lost_and_the_run_can_be_done_again(tmp_path):
 def test_ctrl_c_leaves_a_finished_file(tmp_path, control):
     control.stdout.readline()
     os.killpg(control.pid, signal.SIGINT)
-    rest, _ = control.communicate(timeout=60)
+    rest, _ = control.communicate(timeout=PATIENCE)
     recording = read(tmp_path / "run.mcap")
     assert rest.split() == [str(len(recording.records)), "0"]
     assert recording.finished and recording.lost == 0
