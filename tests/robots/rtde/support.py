@@ -202,7 +202,9 @@ def guided(
         if then is not None and not happened and fake.speed > 0.1:
             happened.append(then())
 
-    return loop.run(robot, controller, seconds=seconds, each=each)
+    summary = loop.run(robot, controller, seconds=seconds, each=each)
+    assert then is None or happened, "the arm was never that fast"
+    return summary
 
 
 class Lockstep:
