@@ -103,6 +103,29 @@ def test_a_state_that_is_seen_when_the_next_was_due_is_an_overrun():
     assert "missed its cycle 3 times in a row" in summary.too_late
 
 
+class Seldom(Waiting):
+    """Of its states one in so many has waited for 3 ms."""
+
+    one_in = 0
+
+    def wait(self) -> State:
+        state = SimRobot.wait(self)
+        if state.cycle > 200 and state.cycle % self.one_in == 0:
+            state.joint_time -= 0.003
+        return state
+
+
+@pytest.mark.parametrize(("one_in", "stops"), [(700, False), (110, False), (90, True)])
+def test_one_overrun_in_a_hundred_ticks_is_counted_and_more_of_them_stop_the_arm(one_in, stops):
+    """Row 20: within a second of 500 ticks, and never three in a row."""
+    with Seldom("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
+        robot.one_in = one_in
+        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=2.5)
+    assert summary.faulted == stops
+    assert ("missed its cycle 6 times within a second" in summary.too_late) == stops
+    assert stops or summary.overruns == sum(n % one_in == 0 for n in range(201, 1300))
+
+
 class AlwaysWaiting(Waiting):
     """The states after them, too."""
 
