@@ -58,7 +58,7 @@ def test_a_long_run_keeps_no_memory_and_leaves_no_limit(name, monkeypatch):
             finally:
                 tracemalloc.stop()
     python, whole = seen[1] - seen[0]
-    # NumPy keeps a few kB of what it has freed; the smallest object of each tick would be 150 kB.
+    # NumPy keeps a few kB of what it has freed; the smallest object of each tick would be 130 kB.
     assert python < 16384, f"{python} bytes of Python objects in {LATE - EARLY} ticks"
     assert whole < 1 << 20, f"{whole} bytes of the process in {LATE - EARLY} ticks"
     oracle(records[: summary.ticks], controller)
