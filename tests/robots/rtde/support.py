@@ -84,13 +84,15 @@ class PumpedSocket(socket.socket):
         self._loopback.ended()
 
     def _pump(self, cycles: int, error: type[Exception]) -> None:
-        """Cycle after cycle, until there is something to read."""
-        for _ in range(cycles):
-            self._controller.step()
+        """Cycle after cycle, as long as there is nothing to read."""
+        while True:
             self._loopback.to_near()
             if select.select([self], [], [], 0.0)[0]:
                 return
-        raise error
+            if cycles == 0:
+                raise error
+            self._controller.step()
+            cycles -= 1
 
 
 def rtde_robot(controller: Controller, **options: Any) -> RtdeRobot:
