@@ -63,5 +63,4 @@ def test_the_arm_gets_there_and_is_slow_all_the_way() -> None:
     assert approach.over
     assert np.linalg.norm(X[:3, 3] - travel.X_WD[:3, 3]) < 2e-3
     fastest = [max(np.linalg.norm(V[part]) for V in twists) for part in (LINEAR, ANGULAR)]
-    assert 0.5 * SLOW < fastest[0] < 1.1 * SLOW or 0.5 * SLOW_TURN < fastest[1] < 1.1 * SLOW_TURN
-    assert fastest[0] < 1.1 * SLOW and fastest[1] < 1.1 * SLOW_TURN
+    assert 0.9 * SLOW < fastest[0] <= SLOW and fastest[1] <= SLOW_TURN

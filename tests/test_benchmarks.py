@@ -16,6 +16,7 @@ from benchmarks.stalls import Stall
 
 pytestmark = pytest.mark.slow
 AGREEMENT = 1e-6  # rad/s
+SECONDS = 500.0  # for a benchmark to end
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,9 @@ assert few.qd.any()
 """
     uncompiled = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     root = Path(benchmarks.__file__).parent.parent
-    subprocess.run([sys.executable, "-c", code], env=uncompiled, cwd=root, check=True)
+    subprocess.run(
+        [sys.executable, "-c", code], env=uncompiled, cwd=root, check=True, timeout=SECONDS
+    )
 
 
 def test_numpy_and_pinocchio_agree(free):
@@ -85,7 +88,9 @@ def test_the_ros2_benchmark_measures_all_its_rows(tmp_path):
     file, root = tmp_path / "ros2.json", Path(benchmarks.__file__).parent.parent
     command = [sys.executable, "-m", "benchmarks.ros2", "--quick", "--json", str(file)]
     command += ["--clock", "joint_states"]  # the other is paced by what tests/ros2 tests
-    result = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        command, cwd=root, capture_output=True, text=True, check=False, timeout=SECONDS
+    )
     assert result.returncode in (0, 1), result.stderr  # 1: a busy machine has lost a message
     results = json.loads(file.read_text())
     rows = [*results["ways"].values(), *results["node"].values()]

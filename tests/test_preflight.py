@@ -49,11 +49,15 @@ def test_the_reading_it_expects_leaves_nothing_after_compensation():
         ({"mass": 0.7}, "payload.mass is 2 kg, 0.70 kg would explain it"),
         ({"turn": -1.0}, "reports the reaction, turn its sign"),
         ({"mounted": True}, "check how the sensor is mounted"),
+        ({"mirrored": True}, "check how the sensor is mounted"),
+        ({"mass": 2000.0}, "payload.mass is 2 kg, 2000.00 kg would explain it"),  # mN for N
+        ({"swapped": True}, "N are unexplained"),
         ({"push": [0, 0, 0, 3.0, 0, 0]}, "reports a torque of"),
         ({"push": [9, 9, 9, 0, 0, 0], "lying": True}, "does something touch the tool?"),
     ],
 )
 def test_what_is_unexplained_is_refused_with_its_likely_cause(felt: dict, words: str):
+    """Rows 8 and 13: another tool, another mounting, a sign, units, force for torque."""
     bias = {name: [0, 0, 0] for name in ("payload.force_bias", "payload.torque_bias")}
     controller = Controller(MODEL, CONFIG.replace(bias))
     for q in poses(5) if not felt.get("lying") else [MODEL.home]:
@@ -63,6 +67,10 @@ def test_what_is_unexplained_is_refused_with_its_likely_cause(felt: dict, words:
         if felt.get("mounted"):  # a quarter turn about an axis across the weight
             axis = np.cross(weight[:3], [1.0, 2.0, 3.0])
             reading[:3] = np.cross(axis / np.linalg.norm(axis), weight[:3])
+        if felt.get("mirrored"):  # along the axis that feels most of the weight
+            reading[np.argmax(np.abs(reading[:3]))] *= -1.0
+        if felt.get("swapped"):
+            reading = np.roll(reading, 3)
         said = problem(controller, q, reading)
         assert words in said
         assert "the deadband takes 1.5" in said or "safety.start_torque allows 1;" in said

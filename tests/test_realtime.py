@@ -1,4 +1,4 @@
-"""What is asked of the machine for the loop, and that nothing of it outlasts the loop."""
+"""Deadlines, what is asked of the machine for the loop, and that nothing of it outlasts it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from ur_admittance import realtime_memory
+from tests.loop.support import Clock
+from ur_admittance import realtime, realtime_memory
+from ur_admittance.realtime import Deadlines, Pace, RealTime, prepare, restore, sleep_until
 
 # Not what a fresh process has, so that going back to the defaults is not enough.
 PROGRAM = """
@@ -156,3 +159,89 @@ def test_where_locking_is_not_allowed_it_says_so_and_nothing_is_given_back():
         timeout=120,
     )
     assert done.stdout == f"{os.strerror(12)} 0\n"
+
+
+def test_what_the_machine_does_not_grant_is_said_and_the_run_goes_on():
+    try:
+        refused = prepare(RealTime(priority=0, cpu=100_000, lock_memory=False, awake=False))
+        assert len(refused) == 1
+        assert "core 100000" in refused[0]
+    finally:
+        restore()
+
+
+def test_cores_are_kept_awake_as_long_as_it_runs(tmp_path, monkeypatch):
+    file = tmp_path / "cpu_dma_latency"  # a wish counts as long as the file is open
+    file.touch()
+    monkeypatch.setattr(realtime, "_LATENCY", str(file))
+
+    def is_open() -> bool:
+        return any(fd.resolve() == file for fd in Path("/proc/self/fd").iterdir())
+
+    wishes = RealTime(priority=0, lock_memory=False)
+    try:
+        assert prepare(wishes) == prepare(wishes) == []
+        assert file.read_bytes() == bytes(4)  # none of the microseconds it asks about
+        assert is_open()
+    finally:
+        restore()
+    assert not is_open()
+
+
+def test_cores_that_may_fall_asleep_are_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(realtime, "_LATENCY", str(tmp_path / "is not there"))
+    try:
+        (line,) = prepare(RealTime(priority=0, lock_memory=False))
+    finally:
+        restore()
+    assert line.startswith("cores may fall asleep ([Errno 2] No such file")
+
+
+def test_deadlines_stand_a_period_apart_however_late_each_was_met(monkeypatch):
+    clock = Clock(monkeypatch)
+    deadlines = Deadlines(0.5)
+    for k, late in enumerate((0.0, 0.1, 0.4, 0.0), 1):
+        assert deadlines.wait() == 100.0 + 0.5 * k
+        assert clock.now == pytest.approx(100.0 + 0.5 * k)
+        clock.now += late
+    assert deadlines.missed == 0
+
+
+def test_deadlines_that_passed_are_skipped_and_counted_and_never_made_up_for(monkeypatch):
+    clock = Clock(monkeypatch)
+    deadlines = Deadlines(0.5)
+    deadlines.wait()
+    clock.now += 1.25  # past 101.0 and 101.5, on the way to 102.0
+    assert deadlines.wait() == 101.5
+    assert deadlines.missed == 1
+    assert clock.now == 101.75  # at once, for the newest
+    assert deadlines.wait() == 102.0 == clock.now
+    assert deadlines.missed == 1
+
+
+def test_a_paced_time_passes_as_fast_as_asked_and_waits_for_a_slow_machine(monkeypatch):
+    clock = Clock(monkeypatch)
+    simulated_time = [7.0]
+    pace = Pace(lambda: simulated_time[0], 2.0)
+    simulated_time[0] = 8.0
+    pace()
+    assert clock.now == 100.5
+    clock.now += 3.0  # the machine did something else
+    pace()
+    simulated_time[0] = 9.0
+    pace()
+    assert clock.now == 104.0
+
+
+def test_a_deadline_is_slept_to_and_one_that_has_passed_is_not_waited_for(monkeypatch):
+    clock = Clock(monkeypatch)
+    sleep_until(clock.now - 1.0, spin=False)
+    assert clock.now == 100.0
+    sleep_until(clock.now + 3.0, spin=False)
+    assert clock.now == 103.0
+
+
+def test_a_deadline_that_is_waited_for_actively_is_not_met_too_soon():
+    before = time.monotonic()
+    sleep_until(before + 0.002, spin=True)
+    assert before + 0.002 <= time.monotonic()

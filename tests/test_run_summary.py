@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ur_admittance.run_summary import Summary
+from ur_admittance.run_summary import Histogram, Summary
 
 
 def summary(ticks: int, share: float, mode: str) -> Summary:
@@ -29,3 +29,13 @@ def test_a_limit_of_one_of_them_counts_for_its_part() -> None:
     total = summary(100, 0.4, "inactive")
     total.follow(Summary(ticks=300))
     assert total.held == {"limit": pytest.approx(0.1)}
+
+
+def test_a_histogram_knows_its_quantiles_to_six_percent():
+    histogram = Histogram()
+    samples = np.random.default_rng(0).lognormal(-7, 1, 5000)
+    histogram.add(samples[:4000])
+    histogram.add(samples[4000:])
+    for share in (0.5, 0.9, 0.99):
+        assert histogram.quantile(share) == pytest.approx(np.quantile(samples, share), rel=0.08)
+    assert histogram.quantile(1.0) == histogram.most == samples.max()

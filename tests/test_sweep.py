@@ -48,13 +48,24 @@ def hold_to_limits(name: str, runs: int, seed: int, ticks: int = 150) -> None:
     assert left <= share, f"{left:.3%} of the ticks left the acceleration limit"
     if not scene.changes:
         hold_to_reasons(cases[cases["hard"] > 0], runs * ticks)
-    assert peaks[:, loops.JERKY].sum() <= 0.002 * peaks[:, loops.TICKS].sum(), "jerk"
+    hold_to_jerk(peaks, judged=scene.timing == STEADY)
     assert most[loops.LATCHED] == 0, "the arm moved after a latched stop"
     assert peaks[:, loops.TICKS].sum() == runs * ticks
     assert peaks[:, loops.BRAKED].sum() > 0, "the sweep must brake in contact, too"
     assert np.mean(peaks[:, loops.MOVED] > 1e-3) > 0.5, (
         "the sweep must move the arm to mean anything"
     )
+
+
+def hold_to_jerk(peaks: np.ndarray, *, judged: bool) -> None:
+    """It is exceeded in few ticks of few runs, and by no more than where the tool comes to full
+    speed with its greatest acceleration, which ends there at once.
+    """
+    rough, ticks = peaks[:, loops.JERK], peaks[:, loops.TICKS].sum()
+    assert (rough > 0.9).any() == judged
+    assert peaks[:, loops.JERKY].sum() <= 0.0005 * ticks, "jerk, of the ticks"
+    assert (rough > 2.0).mean() <= 0.01, "twice the jerk, of the runs"
+    assert rough.max() <= 100.0, "jerk, at most"
 
 
 def hold_to_reasons(cases: np.ndarray, ticks: int) -> None:

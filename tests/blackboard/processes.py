@@ -19,6 +19,7 @@ from ur_admittance.packing import pack
 
 WORDS = layout.OUTPUTS.itemsize // 8
 RECORDS = 20000
+PATIENCE = 120.0  # s, for a busy machine
 SHORT, LONG = 1.0, 2000.0  # Hz: rings of 16 and of 32000 records
 
 
@@ -40,8 +41,8 @@ def torn(records: np.ndarray) -> int:
     return int(np.any(words != words[:, :1], axis=1).sum())
 
 
-def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.005)
@@ -107,7 +108,8 @@ def hang(robot: str) -> None:
         places = slot.params.view(np.uint8).reshape(len(slot.params), -1)
         places[(slot.words[0] + 1) % len(places)] = 255
         say("ready")
-        time.sleep(60)
+        while True:
+            time.sleep(60)
 
 
 def flood(robot: str) -> None:

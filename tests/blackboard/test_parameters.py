@@ -113,14 +113,19 @@ def test_a_sender_that_hangs_holds_up_other_senders_for_a_while_and_the_loop_nev
 
 def test_no_record_is_taken_half_old_half_new(other):
     with board_of() as board:
-        params = layout.new_params()
-        sender, taken = other("flood", "sim"), 0
+        params, taken = layout.new_params(), 0
+
+        def take() -> int:
+            if not board.take_params(params):
+                return 0
+            words = params.view(np.int64)[1:]  # all but the generation
+            assert np.all(words == words[0]) or np.isnan(params["reach"][0])
+            return 1
+
+        sender = other("flood", "sim")
         while sender.poll() is None:
-            if board.take_params(params):
-                words = params.view(np.int64)[1:]  # all but the generation
-                assert np.all(words == words[0]) or np.isnan(params["reach"][0])
-                taken += 1
-        board.take_params(params)
+            taken += take()
+        taken += take()
         assert taken > 0 and params["enabled"][0, 0] == RECORDS - 1
 
 

@@ -10,14 +10,22 @@ import time
 import numpy as np
 import pytest
 
-from tests.blackboard.processes import LONG, RECORDS, SHORT, board_of, numbered, ready
+from tests.blackboard.processes import (
+    LONG,
+    PATIENCE,
+    RECORDS,
+    SHORT,
+    board_of,
+    numbered,
+    ready,
+)
 from ur_admittance import RobotError
 from ur_admittance.blackboard import Blackboard, list_running
 from ur_admittance.kernel import layout
 
 
 def result(process: subprocess.Popen[str]) -> dict[str, int]:
-    return json.loads(process.communicate(timeout=30)[0])
+    return json.loads(process.communicate(timeout=PATIENCE)[0])
 
 
 # --- records ---

@@ -10,6 +10,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from tests.cli.support import PATIENCE
 from ur_admittance.cli import app
 
 
@@ -86,11 +87,11 @@ def test_a_process_answers_until_it_is_told_to_end(start) -> None:
     process = start("fake-robot", "--free-ports", "--json")
     ready = json.loads(process.stdout.readline())
     address = ready["host"], ready["ports"]["dashboard"]
-    with socket.create_connection(address, timeout=30.0) as sock:
+    with socket.create_connection(address, timeout=PATIENCE) as sock:
         board = sock.makefile("rw")
         assert "Dashboard Server" in board.readline()
         board.write("robotmode\n")
         board.flush()
         assert board.readline() == "Robotmode: RUNNING\n"
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30.0) == 0
+    assert process.wait(PATIENCE) == 0

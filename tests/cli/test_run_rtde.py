@@ -22,9 +22,13 @@ from ur_admittance.telemetry.recording import read
 pytest.importorskip("mujoco")
 pytest.importorskip("lark")
 
-PATIENT = """\
+QUICK = """\
 extends: preset:hand-guiding
 max_linear_velocity: 0.8
+"""
+# Of a process that does not live in the robot's time.
+PATIENT = """\
+extends: preset:hand-guiding
 safety: {wrench_timeout: 9, joint_timeout: 9, lost_timeout: 10}
 """
 PUSH = 45.0  # N
@@ -44,13 +48,13 @@ def fake() -> Iterator[Traced]:
 @pytest.fixture
 def begin(runtime: None, tmp_path: Path, fake: Traced) -> Iterator[Callable[..., Lockstep]]:
     """Starts a run on the fake, in the fake's time."""
-    (tmp_path / "patient.yaml").write_text(PATIENT)
+    (tmp_path / "quick.yaml").write_text(QUICK)
     started: list[subprocess.Popen[str]] = []
     module = (sys.executable, "-m", "tests.robots.rtde.run_process")
     paths = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
 
     def run(*arguments: str) -> Lockstep:
-        guided = ("run", "--robot", f"rtde://{fake.host}", "--config", "patient.yaml")
+        guided = ("run", "--robot", f"rtde://{fake.host}", "--config", "quick.yaml")
         process = subprocess.Popen(
             [*module, *guided, "--priority", "0", *arguments],
             stdout=subprocess.PIPE,

@@ -10,8 +10,9 @@ import pytest
 from scipy.spatial import cKDTree
 
 from tests.cli.support import PUSHED, attached, invoke, until
-from ur_admittance.blackboard import Blackboard
-from ur_admittance.teaching import Path
+from ur_admittance import teaching
+from ur_admittance.blackboard import Blackboard, Reader
+from ur_admittance.teaching import Lesson, Path
 from ur_admittance.telemetry.recording import read
 
 STILL = {"times": [0.0, 1.0], "poses": [[0.4, 0.1, 0.4, 1, 0, 0, 0]] * 2}
@@ -19,16 +20,27 @@ STILL = {"times": [0.0, 1.0], "poses": [[0.4, 0.1, 0.4, 1, 0, 0, 0]] * 2}
 
 @pytest.mark.slow
 def test_a_path_taught_beside_a_run_is_played_slower_there_and_back_within_2_mm(
-    start, tmp_path
+    start, tmp_path, monkeypatch
 ) -> None:
     run = start(*PUSHED, "--json")
     reader = attached(run)
-    first = reader.index
     file, recorded = tmp_path / "path.json", tmp_path / "played.mcap"
+    firsts: list[int] = []
+
+    class Noted(Lesson):
+        """A lesson of which it is known when it began."""
+
+        def __init__(self, reader: Reader) -> None:
+            super().__init__(reader)
+            firsts.append(reader.index)
+
+    monkeypatch.setattr(teaching, "Lesson", Noted)
 
     def end() -> None:  # after a push, forth or back
-        until(lambda: reader.index > first + 1200)
-        reader.stop("taught")
+        try:
+            until(lambda: firsts and reader.index > firsts[0] + 1200)
+        finally:
+            reader.stop("taught")
 
     ending = threading.Thread(target=end)
     ending.start()

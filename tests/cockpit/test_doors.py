@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cockpit.conftest import hear, tell
+from tests.cockpit.conftest import PATIENCE, hear, tell
 from ur_admittance import ConfigError
 from ur_admittance.cockpit import doors as caps
 from ur_admittance.cockpit.doors import Allowance, Doors
@@ -194,7 +194,7 @@ def test_a_thousand_connections_are_cut_to_a_few_and_then_it_goes_on(served, pag
     links = []
     for _ in range(1000):
         link = socket.create_connection(("127.0.0.1", served.port))
-        link.settimeout(60)
+        link.settimeout(PATIENCE)
         links.append(link)
         if len(links) > 200:  # of those that are open and say nothing, the oldest goes
             links.pop(0).close()

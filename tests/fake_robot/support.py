@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.loopback import Loopback
 from ur_admittance.fake_robot.rtde import frames
 from ur_admittance.fake_robot.server import Controller
 
@@ -34,15 +35,14 @@ class Talker:
         self.sock.setblocking(False)
         self.came = bytearray()
         self.ended = False
-        clients = robot._services[port].clients
-        before = list(clients)
-        self.until(lambda: self.ended or any(client not in before for client in clients))
+        self._loopback = Loopback(self.sock, robot)
 
     def send(self, data: bytes) -> None:
         """All of it, however slowly the controller reads."""
         while data and not self.ended:
             try:
                 data = data[self.sock.send(data) :]
+                self._loopback.to_far()
             except BlockingIOError:
                 self.step()
             except OSError:
@@ -51,6 +51,7 @@ class Talker:
     def step(self) -> None:
         """One cycle, and what came."""
         self.robot.step()
+        self._loopback.to_near()
         try:
             part = self.sock.recv(1 << 20)
         except BlockingIOError:
@@ -94,6 +95,7 @@ class Talker:
 
     def close(self) -> None:
         self.sock.close()
+        self._loopback.ended()
 
 
 class RtdeTalker(Talker):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.fake_robot.support import Talker, controller
+from tests.loopback import deliver
 from ur_admittance.fake_robot.server import Controller
 
 SCRIPT = """
@@ -62,10 +63,15 @@ def test_it_follows_and_stops_when_its_client_falls_silent(robot: Controller) ->
             except BlockingIOError:
                 continue
         assert reverse is not None
+        program = machine.program
+        assert program is not None
+        client.until(lambda: "reverse" in program.sockets)
+        script = program.sockets["reverse"].peer
         q = machine.actual_q.copy()
         for _ in range(400):
             q[0] += 0.0005
             reverse.sendall(struct.pack(">6i", *np.rint(1e6 * q).astype(int).tolist()))
+            deliver(reverse, script)
             client.step()
         assert machine.actual_q[0] == pytest.approx(q[0], abs=0.04)
         assert machine.actual_qd[0] == pytest.approx(0.25, abs=0.02)

@@ -56,7 +56,7 @@ def drive(host: str) -> dict[str, Any]:
     seen["moveL"] = [arrived, near(receive.getActualTCPPose, there[:3], 1e-3), there]
     control.moveL(pose, 0.5, 2.0)
 
-    control.moveJ(away, 0.1, 1.0, True)
+    control.moveJ([HOME[0] + 1.5, *HOME[1:]], 0.1, 1.0, True)  # 15 s: it is not over by then
     until(lambda: receive.getActualQ()[0] > 0.02)
     control.stopJ(4.0)
     near(receive.getActualQd, [0.0] * 6, 0.01)
@@ -133,11 +133,13 @@ def drive(host: str) -> dict[str, Any]:
 
 
 def hang(host: str) -> dict[str, Any]:
-    """Move at a steady speed, fed by a watchdog, say so, and go on for ever: to be killed."""
+    """Move at a steady speed, fed by a watchdog, say so, and go on for ever: to be killed. The
+    watchdog has patience with a busy machine.
+    """
     import rtde_control
 
     control = rtde_control.RTDEControlInterface(host)
-    control.setWatchdog(10.0)
+    control.setWatchdog(0.5)
     print("moving", flush=True)
     while True:
         control.speedJ([0.1, 0, 0, 0, 0, 0], 2.0)

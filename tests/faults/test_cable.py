@@ -6,7 +6,8 @@ cycles, or is an outcome: a busy machine makes the wire worse, never the test.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from tests.robots.rtde.cable import Cable, NotPermitted
 from tests.robots.rtde.far import Far
+from tests.robots.rtde.support import until
 from tests.support import LINEAR
 from ur_admittance import Config, Controller, RobotError, loop
 from ur_admittance.loop import RunError
@@ -44,35 +46,50 @@ def cable() -> Iterator[Cable]:
     made.__exit__()
 
 
-def drive(
-    robot: RtdeRobot, config: Config, far: Far, then: Callable[[], Any], seconds: float
-) -> Any:
-    """Push the arm; once it is told to move at 0.1 m/s, `then` happens."""
-    controller, happened = Controller(robot.model, config), []
+class Wire:
+    """A robot at the far end of a cable, and what happens to that once the arm moves.
 
-    def each(state: Any, out: Any) -> None:
-        if out["tick"] == 2:
-            far.push(15.0)
-        if not happened and np.linalg.norm(out["V_WP_cmd"][LINEAR]) > 0.1:
-            happened.append(then())
+    Until then its controller waits for this process, and this one lives in the robot's time: a
+    busy machine makes neither late. From then on both go by the clock on the wall.
 
-    return loop.run(robot, controller, seconds=seconds, each=each)
+    Attributes:
+        spoilt: whether it has happened.
+    """
+
+    def __init__(self, cable: Cable, far: Far, config: Config) -> None:
+        self.robot, self.far, self.spoilt = RtdeRobot(cable.far, config=config), far, False
+        self._cable, self._config, self._ahead = cable, config, 0.0
+        self.robot.session.clock = self._clock
+
+    def _clock(self) -> float:
+        seen = self.robot.session.states.time
+        return time.monotonic() + self._ahead if self.spoilt else seen
+
+    def drive(self, seconds: float, **how: float) -> None:
+        """Push the arm; once it is told to move at 0.1 m/s, the cable is spoilt."""
+        controller = Controller(self.robot.model, self._config)
+
+        def each(state: Any, out: Any) -> None:
+            if out["tick"] == 2:
+                self.far.push(15.0)
+            if not self.spoilt and np.linalg.norm(out["V_WP_cmd"][LINEAR]) > 0.1:
+                self._ahead = self._clock() - time.monotonic()
+                self.spoilt = True
+                self._cable.set(**how)
+                self.far.free()
+
+        loop.run(self.robot, controller, seconds=seconds, each=each)
 
 
 def test_a_pulled_cable_leaves_no_side_waiting_for_the_other(cable: Cable) -> None:
     """Row 43: half-open. The robot stops by its watchdog; we give up, long before TCP would."""
     config = Config.preset("hand-guiding").replace(PATIENT)
-
-    def pull() -> None:
-        cable.set(loss=1.0)
-        far.free()
-
     with Far(cable) as far:
-        robot = RtdeRobot(cable.far, config=config)
-        with pytest.raises(RunError, match="connection to the robot has ended"), robot:
-            drive(robot, config, far, pull, 60.0)
+        wire = Wire(cable, far, config)
+        with pytest.raises(RunError, match="connection to the robot has ended"), wire.robot:
+            wire.drive(60.0, loss=1.0)
         seen = far.report()
-        assert seen["then"] > 0.05, "it moved when the cable was pulled"
+        assert wire.spoilt and seen["then"] > 0.05, "it moved when the cable was pulled"
         assert seen["speed"] == 0.0 and seen["state"] == "STOPPED"
         assert seen["why"] == NOTHING_NEW
         assert seen["braked"] <= SILENT + 2 + np.ceil(seen["then"] / (RAMP * CYCLE))
@@ -84,24 +101,20 @@ def test_a_pulled_cable_leaves_no_side_waiting_for_the_other(cable: Cable) -> No
 
 
 @pytest.mark.parametrize(
-    "wire",
+    "how",
     [{"delay": 0.001, "loss": 0.001}, {"delay": 0.005, "jitter": 0.01, "loss": 0.01},
      {"delay": 0.03, "loss": 0.05}],
-    ids=lambda wire: ", ".join(f"{name} {value}" for name, value in wire.items()),
+    ids=lambda how: ", ".join(f"{name} {value}" for name, value in how.items()),
 )  # fmt: skip
-def test_whatever_a_bad_cable_does_the_arm_stays_inside_its_limits(cable: Cable, wire) -> None:
+def test_whatever_a_bad_cable_does_the_arm_stays_inside_its_limits(cable: Cable, how) -> None:
     """Row 44: 1 to 30 ms and 0.1 to 5 %; whether it goes on or stops, it ends at rest."""
-    config = Config.preset("hand-guiding")
-
-    def worsen() -> None:
-        cable.set(**wire)
-
     with Far(cable) as far:
-        with suppress(RobotError), RtdeRobot(cable.far, config=config) as robot:
-            far.free()
-            drive(robot, config, far, worsen, 2.0)
+        wire = Wire(cable, far, Config.preset("hand-guiding"))
+        with wire.robot, suppress(RunError):
+            wire.drive(2.0, **how)
         cable.set()
-        while (seen := far.report())["state"] == "PLAYING":
-            continue
+        until(lambda: far.report()["state"] != "PLAYING")
+        seen = far.report()
+        assert wire.spoilt and seen["fastest"] > 0.05, "it moved when the cable was spoilt"
         assert seen["speed"] == 0.0
         assert seen["jump"] <= RAMP * CYCLE + 1e-9

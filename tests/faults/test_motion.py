@@ -187,7 +187,7 @@ def test_a_slowed_arm_is_waited_for_and_does_not_lunge_when_let_go(mode, share) 
     assert lead.max() <= 0.05 + 1e-9
     fastest = speed(loop.rows[-1])[-1]
     loop.run(500, UP / 2)
-    assert speed(loop.rows[-1]).max() < 1.1 * fastest + 0.05
+    assert speed(loop.rows[-1]).max() < 1.01 * fastest  # than it was told to be all the time
     loop.judge()
 
 

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ur_admittance as ua
-from tests.faults.support import INF, NAN, Loop, T, in_state, moving, speed
+from tests.faults.support import INF, NAN, UP, Loop, T, in_state, moving, speed
 from tests.support import (
     AXES,
     names_in,
 )
+from ur_admittance.kernel import bits
 
 each_axis = pytest.mark.parametrize("axis", range(6), ids=AXES)
 
@@ -53,6 +54,23 @@ def test_one_impossible_joint_sample_is_a_warning_and_three_are_a_stop(axis, bad
     loop.run(200)
     loop.judge()
     assert speed(loop.rows[-1])[-1] == 0
+
+
+# --- 63: joints that no longer change ---
+
+
+def test_joints_that_stand_still_while_the_arm_is_told_to_move_stop_it() -> None:
+    """Row 63: as those of an arm that does not follow, as soon as that is believed."""
+    loop = moving()
+    safety, fastest = loop.controller.config.safety, speed(loop.rows[-1])[-1]
+    history = loop.run(600, UP, speed=0.0)
+    assert loop.mode == "stopped"
+    assert loop.controller.last_stop is not None
+    assert loop.controller.last_stop.reasons == ("not_following",)
+    braking = history["mode"] == bits.STOPPED
+    most = safety.max_tracking_error / fastest + safety.tracking_timeout
+    assert np.argmax(braking) * T <= most
+    loop.judge()
 
 
 # --- 18: no wall clock ---

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.faults.matrix import ROWS
 from tests.faults.support import HOME, NAN, UP, Loop, broken_solver, moving
 from tests.support import (
     arm,
@@ -300,15 +296,3 @@ def test_a_fault_has_words_a_reaction_and_a_way_out(fault: faults.Fault) -> None
     warnings = 0xFFFF << 16
     assert fault.mask & (warnings if group is None else group)
     assert faults.words_of(fault.mask) == [f"{fault.name}: {fault.words}"]
-
-
-def test_every_row_of_the_matrix_has_its_test() -> None:
-    """A test names its rows at the beginning of its docstring."""
-    named: set[int] = set()
-    here = Path(__file__).parent
-    for file in (*here.glob("test_*.py"), *here.parent.glob("cockpit/test_*.py")):
-        for node in ast.parse(file.read_text()).body:
-            if isinstance(node, ast.FunctionDef):
-                head = re.match(r"Rows? ([\d and,]+)", ast.get_docstring(node) or "")
-                named |= {int(row) for row in re.findall(r"\d+", head[1])} if head else set()
-    assert named == set(ROWS)

@@ -117,8 +117,8 @@ def shared(
             _brought(built(name), patch)
         stage = Stage(graph, "--model", "ur5e", "--inactive")
         try:
-            # By the first activation all have found each other.
-            graph.until(lambda: stage.state == "inactive" and stage.change("activate"))
+            graph.until(lambda: stage.state == "inactive")
+            stage.activate()  # by then all have found each other
             assert stage.change("deactivate")
             yield stage
         finally:
@@ -128,15 +128,19 @@ def shared(
 
 @pytest.fixture
 def stage(shared: Stage) -> Iterator[Stage]:
-    """The node inactive, the arm good and at rest. Afterwards all that it did is judged."""
+    """The node inactive, the arm good and at rest. Afterwards all that it did is judged, and its
+    parameters are as they were.
+    """
     shared.behave()
     for heard in (shared.states, shared.commands, shared.log):
         heard.clear()
     shared.graph.until(lambda: shared.states)
+    before = shared.parameters()
     yield shared
     if shared.state == "active":
         assert shared.change("deactivate")
     shared.until_mute()
+    shared.restore(before)
     shared.judge()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 
-_NUMBERS = range(1, 101)  # those that every operating system has ports for; 0 is everybody's
+# Every operating system has ports for 0 to 101; people number theirs from 0 on.
+_NUMBERS = range(101, 20, -1)
 
 
 def domain() -> tuple[int, socket.socket]:

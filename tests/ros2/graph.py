@@ -34,9 +34,8 @@ from ur_admittance import Config, Controller, RobotModel
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = str(Path(sys.executable).with_name("ur-admittance"))
-PATIENCE = 120.0  # s, for a busy machine
-STOPPED = "the arm was stopped: "  # words of the node
-_LAST_WORDS = 20.0  # s for a process to end
+PATIENCE = 120.0  # s, for a busy machine; of the graph's clock, where that is simulated
+STOPPED = "the arm was stopped: "  # a node's line begins so, for each stop
 _ANSWER = 5.0  # s for an answer, before a question is asked again
 _STALL = 0.05  # s: what takes longer here was a pause of the machine
 _AT_ONCE = 100  # messages of a topic
@@ -45,6 +44,14 @@ _HARMLESS = (GetState, GetParameters, ListParameters, DescribeParameters, SetPar
 SENSOR = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_LOG = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def timeouts(rate: float) -> dict[str, float]:
+    """What a configuration allows sources to be silent, in as many periods as by default."""
+    usual = Config()
+    names = ("wrench_timeout", "joint_timeout", "lost_timeout")
+    periods = {name: getattr(usual.safety, name) * usual.control_rate for name in names}
+    return {f"safety.{name}": count / rate for name, count in periods.items()}
 
 
 @functools.cache
@@ -69,7 +76,7 @@ class Graph:
     Attributes:
         node: the test's own.
         log: what nodes have logged.
-        stops: all that they said when they stopped an arm; see `settle`.
+        stops: what they said when they stopped an arm; see `expect_stop`.
         folder: in which processes start.
         domain: what holds it; nobody else has it while a process lives that has inherited this.
         clock: of the processes that are started from now on; None: that on the wall.
@@ -92,8 +99,8 @@ class Graph:
         self.clock: Clock | None = None
         self._slots: dict[int, int] = {}  # of the clock, by process
         self._arm_is_dead, self._seen = False, wall()
-        self.stops: list[Any] = []
-        self._expected: list[Any] = []
+        self.stops: list[str] = []
+        self._expected: dict[tuple[str, ...], int] = {}
         self._clients: dict[str, Any] = {}
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=number)
@@ -156,28 +163,34 @@ class Graph:
         self._heard.append((subscription, heard))
         return heard
 
-    def said(self) -> list[str]:
-        """What nodes have logged, in words. Who reads it judges the stops that are told there."""
-        self._expected += self.log
-        return [line.msg for line in self.log]
-
     def has_said(self, words: str) -> bool:
-        """Whether a node has logged these words. A stop that is asked for by them is expected."""
-        found = [line for line in self.log if words in line.msg]
-        self._expected += found
-        return bool(found)
+        """Whether a node has logged these words."""
+        return any(words in line.msg for line in self.log)
 
     def until_said(self, words: str) -> None:
         self.until(lambda: self.has_said(words))
 
+    def expect_stop(self, *words: str, count: int = 1) -> None:
+        """Wait for the arm to be stopped, so often, for a reason with any of these words. Every
+        other stop before `settle`, for whatever reason, is one too many.
+        """
+        due = self._expected.get(words, 0) + count
+        self._expected[words] = due
+        self.until(lambda: len(self._stops_by(words)) >= due)
+
+    def _stops_by(self, words: tuple[str, ...]) -> list[str]:
+        return [stop for stop in self.stops if any(each in stop for each in words)]
+
     def settle(self) -> None:
-        """See that no arm was stopped but where a test asked for it, and count anew."""
+        """See that no arm was stopped but where a test expects it, and so often; count anew."""
         self._take()
-        expected = {id(line) for line in self._expected}
-        surprises = [line.msg for line in self.stops if id(line) not in expected]
+        stops, expected = list(self.stops), dict(self._expected)
+        counted = {words: len(self._stops_by(words)) for words in expected}
+        known = [stop for words in expected for stop in self._stops_by(words)]
         self.stops.clear()
         self._expected.clear()
-        assert not surprises, f"stops that nobody asked for: {surprises}"
+        assert counted == expected, f"so often it was stopped: {stops}"
+        assert sorted(known) == sorted(stops), f"stops that nobody expects: {stops}"
 
     def publisher(self, kind: Any, topic: str, qos: Any = 10) -> Any:
         """A publisher that knows of somebody who listens. Whether he knows of it, too, is another
@@ -188,12 +201,18 @@ class Graph:
         return publisher
 
     def until(self, what: Callable[[], object], each: Callable[[], object] = lambda: None) -> None:
-        """Take messages until `what` is true, calling `each` every 20 ms."""
-        deadline, due = wall() + PATIENCE, 0.0
+        """Take messages until `what` is true, calling `each` every 20 ms. It fails after so long on
+        the graph's clock, however slowly that goes; or where it stands still for so long.
+        """
+        now = wall if self.clock is None else self.clock.now
+        end, seen, moved, due = now() + PATIENCE, now(), wall(), 0.0
         while not what():
             dead = [p.communicate() for p in self._processes if p.poll() not in (None, 0)]
             assert not dead, dead
-            assert wall() < deadline, f"waited in vain; {self._story()}"
+            if now() != seen:
+                seen, moved = now(), wall()
+            waits = now() < end and wall() < moved + PATIENCE
+            assert waits, f"waited in vain; {self._story()}"
             self._executor.spin_once(timeout_sec=0.005)
             self._take()
             self._let_time_pass()
@@ -201,19 +220,27 @@ class Graph:
                 due = wall() + _READS
                 each()
 
-    def _take(self) -> None:
+    def read_all(self, node: str) -> None:
+        """Take all that a lifecycle node has sent by now: it answers later than that."""
+        self.known_to(node)
+        self.until(lambda: not self._take())
+
+    def _take(self) -> int:
         """What has arrived, but no more than so many: on a busy machine an arm may send faster than
-        this process reads, and then there would be no end to it.
+        this process reads, and then there would be no end to it. How many messages that were.
         """
+        count = 0
         for subscription, heard in self._heard:
             take, kind = subscription.handle.take_message, subscription.msg_type
             for _ in range(_AT_ONCE):
                 if (taken := take(kind, False)) is None:
                     break
+                count += 1
                 heard.append(taken[0])
                 heard.sent = taken[1]["publication_sequence_number"]
-                if kind is Log and STOPPED in taken[0].msg:
-                    self.stops.append(taken[0])
+                if kind is Log and taken[0].msg.startswith(STOPPED):
+                    self.stops.append(taken[0].msg)
+        return count
 
     def _story(self) -> str:
         """What there is to say of a graph on which something did not happen."""
@@ -312,18 +339,25 @@ class Graph:
         """
         for process in self._processes:
             process.terminate()
-        deadline = wall() + _LAST_WORDS
         self.arm_is_dead(True)  # or soon will be
-        while any(process.poll() is None for process in self._processes) and wall() < deadline:
-            time.sleep(0.005)
-            self._let_time_pass()
+        stuck = self._wait(lambda: all(process.poll() is not None for process in self._processes))
+        stories = self._story() if stuck else ""
         for process in self._processes:
             process.kill()
             process.communicate()
-        while self._inhabited() and wall() < deadline:  # a guard outlives its node
-            time.sleep(0.005)
+        left = self._wait(lambda: not self._inhabited())  # a guard outlives its node
         self._executor.shutdown()
         self.node.destroy_node()
         self._ear.destroy_node()
         rclpy.shutdown(context=self._context)
         self.domain.close()
+        assert not stuck, f"a process does not end; {stories}"
+        assert not left, "a guard does not end"
+
+    def _wait(self, what: Callable[[], bool]) -> bool:
+        """Let time pass until `what` is true. Whether that took too long."""
+        deadline = wall() + PATIENCE
+        while not what() and wall() < deadline:
+            time.sleep(0.005)
+            self._let_time_pass()
+        return not what()

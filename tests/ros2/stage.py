@@ -12,26 +12,20 @@ import numpy as np
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.msg import Parameter, ParameterValue
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
 from rclpy.parameter import Parameter as Named
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from tests.ros2 import oracle
-from tests.ros2.graph import ROOT, Graph
+from tests.ros2.graph import ROOT, Graph, timeouts
 from tests.ros2.stub_arm import MODEL, Behaviour
 from ur_admittance import Config
 
 RATE = 25  # Hz
 NODE = "/admittance_node"
 COMMANDS = "/forward_velocity_controller/commands"
-CONFIG = f"""
-control_rate: {RATE}
-output: {{mode: velocity}}
-admittance: {{mass: [4, 4, 4, 0.4, 0.4, 0.4], engage_seconds: 0}}
-safety: {{wrench_timeout: 0.25, joint_timeout: 0.25, lost_timeout: 1.0, start_force: 50}}
-"""
 _TRANSITIONS = {
     "configure": Transition.TRANSITION_CONFIGURE,
     "cleanup": Transition.TRANSITION_CLEANUP,
@@ -39,6 +33,21 @@ _TRANSITIONS = {
     "deactivate": Transition.TRANSITION_DEACTIVATE,
     "shutdown": Transition.TRANSITION_ACTIVE_SHUTDOWN,
 }
+
+
+def config_at(rate: float) -> str:
+    """What the node is given, as YAML, for a loop at some rate, Hz."""
+    waits = "\n".join(f"{name}: {seconds:g}" for name, seconds in timeouts(rate).items())
+    return f"""
+control_rate: {rate}
+output: {{mode: velocity}}
+admittance: {{mass: [4, 4, 4, 0.4, 0.4, 0.4], engage_seconds: 0}}
+safety.start_force: 50
+{waits}
+"""
+
+
+CONFIG = config_at(RATE)
 
 
 class Stage:
@@ -62,7 +71,7 @@ class Stage:
         self.states = graph.hear(JointState, "/joint_states", 100)
         self.commands = graph.hear(Float64MultiArray, COMMANDS, 100)
         self.log = graph.log
-        self._arm_rate = arm_rate
+        self._arm_rate, self._judged = arm_rate, 0.0
         self.stub = self._stub()
         start = ("run", "--robot", "ros2", "--config", str(file), *allowed)
         self.node = graph.start(*start, *arguments)
@@ -124,20 +133,6 @@ class Stage:
 
         self.graph.until(refused)
 
-    def refuses_once_heard(self, words: str, change: str, back: str) -> None:
-        """The same, of any change, where the reason may still be on its way to the node: until it
-        has heard, it may do as it is asked, and is brought back.
-        """
-
-        def refused() -> bool:
-            if self.change(change):
-                assert self.change(back)
-            self.graph.after(0.1)
-            return self.said(words)
-
-        self.graph.until(refused)
-        assert not self.change(change)
-
     @property
     def state(self) -> str:
         return self.graph.call(
@@ -152,7 +147,7 @@ class Stage:
         """Stop the arm, and wait until it was."""
         answer = self.trigger("stop")
         assert answer.success, answer.message
-        self.until_said("asked for by the stop service")
+        self.expect_stop("asked for by the stop service")
 
     def reset(self) -> None:
         """Reset the node that was stopped, as soon as nothing stands against it."""
@@ -169,6 +164,24 @@ class Stage:
         self.graph.until(lambda: self.graph.node.count_publishers(COMMANDS) == 0)
         self.graph.after(0.5)
 
+    def parameters(self) -> dict[str, ParameterValue]:
+        """All parameters of the node, as they are now."""
+        listed = self.graph.call(
+            ListParameters, f"{NODE}/list_parameters", ListParameters.Request()
+        )
+        request = GetParameters.Request(names=listed.result.names)
+        found = self.graph.call(GetParameters, f"{NODE}/get_parameters", request)
+        return dict(zip(request.names, found.values, strict=True))
+
+    def restore(self, before: dict[str, ParameterValue]) -> None:
+        """Give the inactive node back the parameters that it had."""
+        if self.parameters() != before:
+            parameters = [Parameter(name=name, value=value) for name, value in before.items()]
+            request = SetParameters.Request(parameters=parameters)
+            answer = self.graph.call(SetParameters, f"{NODE}/set_parameters", request)
+            assert all(result.successful for result in answer.results), answer.results[0].reason
+            assert self.parameters() == before
+
     def set(self, values: dict[str, Any]) -> list[Any]:
         """The answers to one request that sets several parameters."""
         messages = [
@@ -183,6 +196,10 @@ class Stage:
 
     def until_said(self, words: str) -> None:
         self.graph.until_said(words)
+
+    def expect_stop(self, *words: str, count: int = 1) -> None:
+        """Wait for the arm to be stopped, see `Graph.expect_stop`."""
+        self.graph.expect_stop(*words, count=count)
 
     @property
     def joints(self) -> np.ndarray:
@@ -207,8 +224,12 @@ class Stage:
         return self._clock.trace()
 
     def judge(self) -> None:
-        """What was commanded so far was inside the limits, and no stop came as a surprise."""
-        oracle.judge(self.trace(), self._config, MODEL)
+        """What was commanded since the last time was inside the limits, and no stop came as a
+        surprise.
+        """
+        trace = self.trace()
+        since, self._judged = self._judged, self._clock.now()
+        oracle.judge(trace[trace[:, 2] >= since], self._config, MODEL)
         self.graph.settle()
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ from typing import Any, cast
 import numpy as np
 import rclpy
 from geometry_msgs.msg import TransformStamped, WrenchStamped
+from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -28,6 +29,7 @@ from std_msgs.msg import Float64MultiArray, String
 from ur_admittance import RobotModel
 
 MODEL = RobotModel.ur("ur5e")
+PATIENCE = 120  # s, for a busy machine
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -84,6 +86,7 @@ def main(rate: float) -> None:
             if behaviour.description is not None:
                 descriptions.publish(String(data=behaviour.description))
                 behaviour.description = None
+                descriptions.wait_for_all_acked(Duration(seconds=PATIENCE))
         with inbox.handle:
             while (taken := inbox.handle.take_message(Float64MultiArray, False)) is not None:
                 qd, told = np.array(taken[0].data), time.monotonic()

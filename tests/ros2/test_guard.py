@@ -18,7 +18,7 @@ pytest.importorskip("mujoco")
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from tests.ros2.graph import PATIENCE, Graph
+from tests.ros2.graph import PATIENCE, Graph, timeouts
 from tests.ros2.stage import COMMANDS
 from ur_admittance.ros2 import guard_process
 
@@ -28,9 +28,7 @@ CONFIG = Config.preset("hand-guiding").replace(
     {
         "control_rate": RATE,
         "output.mode": "velocity",
-        "safety.wrench_timeout": 0.2,
-        "safety.joint_timeout": 0.2,
-        "safety.lost_timeout": 1.0,
+        **timeouts(RATE),
         "safety.start_force": 0.0,
     }
 )
@@ -123,7 +121,7 @@ def test_a_node_that_is_stopped_by_a_signal_leaves_the_arm_braked_and_does_not_g
     assert keeps_its_limits(commands)
     scene.graph.after(2.0)
     scene.node.send_signal(signal.SIGCONT)
-    graph.until(lambda: any("the arm was stopped: " in line for line in graph.said()))
+    graph.expect_stop("the loop slept for")
     del scene.states[:]
     graph.after(2.5)  # in this time the hand pushes
     assert np.abs([state.velocity for state in scene.states]).max() < 1e-2
@@ -141,7 +139,7 @@ def test_a_guard_that_dies_stops_the_arm_and_its_node_counts_it_as_its_own(graph
         pid for pid in children if "guard_process" in Path(f"/proc/{pid}/cmdline").read_text()
     )
     subprocess.run(["kill", "-9", guard], check=True)
-    graph.until(lambda: any("the guard that brakes the arm" in line for line in graph.said()))
+    graph.expect_stop("the guard that brakes the arm")
     scene.until_braked()
 
 

@@ -15,7 +15,7 @@ pytest.importorskip("mujoco")
 
 from std_msgs.msg import Float64MultiArray
 
-from tests.ros2.graph import PATIENCE, Graph
+from tests.ros2.graph import PATIENCE, Graph, timeouts
 from ur_admittance.robots.ros2.wire import NAMELESS
 
 pytestmark = pytest.mark.slow
@@ -24,14 +24,7 @@ RATE = 50.0  # Hz
 POSITIONS = "/forward_position_controller/commands"
 MODEL = RobotModel.ur("ur5e")
 AWAY = [str(angle) for angle in MODEL.home + np.array([1.5, 0.3, -0.3, 0.3, 0.3, 1.0])]
-CONFIG = Config().replace(
-    {
-        "control_rate": RATE,
-        "safety.wrench_timeout": 0.5,
-        "safety.joint_timeout": 0.5,
-        "safety.lost_timeout": 2.0,
-    }
-)
+CONFIG = Config().replace({"control_rate": RATE, **timeouts(RATE)})
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
 
 from tests.ros2.graph import Graph
-from tests.ros2.stage import CONFIG, RATE
+from tests.ros2.stage import NODE, config_at
 from ur_admittance.ros2.monitor import Monitor
 
 SECONDS = 1
@@ -50,8 +50,7 @@ def test_each_topic_has_its_rate_whatever_that_of_the_loop(graph: Graph):
 @pytest.mark.slow
 @pytest.mark.parametrize("wanted", [50, 100, 500])
 def test_a_node_at_500_hz_tells_it_so_often_to_another_process(staged, wanted: int):
-    config = CONFIG.replace(f"control_rate: {RATE}", "control_rate: 500")
-    config += f"monitor_rate: {wanted}\n"
+    config = config_at(500) + f"monitor_rate: {wanted}\n"
     stage = staged("--model", "ur5e", "--inactive", config=config, arm_rate=500)
     heard = [
         stage.graph.hear(Twist, "/admittance_cartesian_velocity"),
@@ -62,16 +61,11 @@ def test_a_node_at_500_hz_tells_it_so_often_to_another_process(staged, wanted: i
         """Commands and messages so far, when the motion is over and all have been read."""
         assert stage.change("deactivate")
         stage.until_mute()
-        seen: list[list[int]] = []
+        stage.graph.read_all(NODE)
+        return [len(stage.trace()), *(messages.sent for messages in heard)]
 
-        def is_read() -> bool:
-            seen.append([messages.sent for messages in heard])
-            return len(seen) > 1 and seen[-1] == seen[-2]
-
-        stage.graph.until(is_read)
-        return [len(stage.trace()), *seen[-1]]
-
-    stage.graph.until(lambda: stage.state == "inactive" and stage.change("activate"))
+    stage.graph.until(lambda: stage.state == "inactive")
+    stage.activate()
     stage.graph.until(lambda: all(heard))  # now all have found each other
     before = counted()
     stage.activate()

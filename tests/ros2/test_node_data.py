@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -56,21 +55,23 @@ def test_single_numbers_that_are_none_do_not_stop_the_arm(active: Stage):
 
 
 @pytest.mark.parametrize(
-    ("how", "words"),
+    ("how", "stop", "words"),
     [
-        ({"joints": False}, "joints_lost"),
-        ({"wrench": False}, "wrench_lost"),
-        ({"nan_joints": MANY}, "joints_lost"),
-        ({"nan_wrench": MANY}, "wrench_lost"),
-        ({"missing": 2}, "it lacks wrist_2_joint, wrist_3_joint"),
+        ({"joints": False}, "joints_lost", ""),
+        ({"wrench": False}, "wrench_lost", ""),
+        ({"nan_joints": MANY}, "joints_lost", ""),
+        ({"nan_wrench": MANY}, "wrench_lost", ""),
+        ({"missing": 2}, "joints_lost", "it lacks wrist_2_joint, wrist_3_joint"),
     ],
 )
-def test_a_source_that_fails_while_the_arm_moves_stops_it_until_reset(active: Stage, how, words):
+def test_a_source_that_fails_while_the_arm_moves_stops_it_until_reset(
+    active: Stage, how, stop, words
+):
     active.behave(force=[0, 0, 20, 0, 0, 0])
     active.graph.until(lambda: active.speed > 0.05)
     active.behave(**how)
+    active.expect_stop(stop)
     active.until_said(words)
-    active.until_said("the arm was stopped: ")
     answer = active.trigger("reset")
     assert not answer.success and answer.message.startswith("reset: ")
     active.graph.until(lambda: active.speed == 0.0)
@@ -85,7 +86,7 @@ def test_an_arm_whose_process_dies_may_come_back(active: Stage):
     active.behave(force=[0, 0, 20, 0, 0, 0])
     active.graph.until(lambda: active.speed > 0.05)
     active.kill_arm()
-    active.until_said("joints_lost")
+    active.expect_stop("joints_lost")
     active.revive_arm()
     recover(active)
     active.behave(force=[0, 0, 20, 0, 0, 0])
@@ -112,17 +113,18 @@ def test_two_that_send_on_one_topic_are_one_too_many(stage: Stage, topic: str):
     assert not change.result().success
     stage.until_said(words)
     stage.activate()  # it has fallen silent
-    sent = 0.0
+    clock, sent = stage.graph.simulate_time(), 0.0
 
     def send_seldom() -> None:
         """Two messages at once look as if the node were late, and twice a second is too often."""
         nonlocal sent
-        if time.monotonic() - sent > 1.1:
-            sent = time.monotonic()
+        if clock.now() - sent > 1.1:
+            sent = clock.now()
             send()
 
-    said = f"the arm was stopped: {words.partition(';')[0]}"
-    stage.graph.until(lambda: stage.said(said), send_seldom)
+    stop, _, _ = words.partition(";")
+    stage.graph.until(lambda: stage.said(f"the arm was stopped: {stop}"), send_seldom)
+    stage.expect_stop(stop)
     stage.graph.node.destroy_publisher(rival)
     recover(stage)
 
@@ -173,4 +175,3 @@ def test_a_plan_is_pushed_aside_and_rejoined_and_one_that_is_held_ends_with_the_
     publisher.publish(trajectory(TURN - 0.3))
     active.until_said(f"{TOPIC}: ended: it was held back: after 5 s the tool is still ")
     active.behave(force=[0] * 6)
-    assert active.set({"admittance.stiffness": [0.0] * 6})[0].successful

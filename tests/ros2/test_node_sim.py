@@ -25,7 +25,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from tests.ros2 import oracle
-from tests.ros2.graph import PATIENCE, STOPPED, Graph
+from tests.ros2.graph import PATIENCE, Graph, timeouts
 from tests.ros2.stage import COMMANDS, NODE
 from ur_admittance.teaching import Path
 from ur_admittance.telemetry import recording
@@ -41,9 +41,7 @@ PUSH = (0.0, 20.0, 0.0)
 CONFIG = Config.preset("hand-guiding").replace(
     {
         "control_rate": RATE,
-        "safety.wrench_timeout": 0.2,
-        "safety.joint_timeout": 0.2,
-        "safety.lost_timeout": 1.0,
+        **timeouts(RATE),
         "safety.start_force": 0.0,  # the hand may push when it starts again
     }
 )
@@ -95,7 +93,7 @@ def in_one_process(config: Config) -> np.ndarray:
 def test_a_push_moves_the_arm_as_it_does_in_one_process(graph: Graph, mode: str):
     # Times on the graph are rounded by 4e-12 s, and a jerk limit may let go a tick sooner by that.
     exact = {"limits.max_linear_jerk": 0.0, "limits.max_angular_jerk": 0.0}
-    rate = {"control_rate": FULL, "output.time_from_start": 1.0 / FULL}
+    rate = {"control_rate": FULL, "output.time_from_start": 1.0 / FULL, **timeouts(FULL)}
     config = CONFIG.replace({"output.mode": mode, **rate, **exact})
     alone = in_one_process(config)
     assert np.abs(alone - alone[0]).max() > 0.1
@@ -235,7 +233,7 @@ def test_a_node_that_slept_does_not_go_on_by_itself(graph: Graph):
     graph.until(lambda: np.abs(states[-1].velocity).max() < 1e-3)
     graph.after(2.0)
     node.send_signal(signal.SIGCONT)
-    graph.until_said(STOPPED)
+    graph.expect_stop("the loop slept for")
     graph.after(0.2)
     del states[:]
     graph.after(2.5)  # in this time the hand pushes

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.slow
 def test_a_timer_ticks_at_its_rate_with_fast_states_and_with_slow_ones(staged):
     config = CONFIG + "clock: timer\n"
     stage = staged("--model", "ur5e", "--inactive", config=config, arm_rate=2 * RATE)
-    # By the first activation all have found each other.
-    stage.graph.until(lambda: stage.state == "inactive" and stage.change("activate"))
+    stage.graph.until(lambda: stage.state == "inactive")
+    stage.activate()  # by then all have found each other
     assert stage.change("deactivate")
     stage.until_mute()
     pushed(stage)

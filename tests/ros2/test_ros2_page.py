@@ -102,7 +102,6 @@ def test_the_node_in_a_process_of_ones_own_runs_as_it_stands(graph: Graph):
 @pytest.mark.slow
 def test_going_inactive_ends_a_stop_and_the_sensor_can_be_tared_again(active: Stage):
     active.stop()
-    active.until_said("the arm was stopped")
     assert active.change("deactivate")
     active.behave(force=[1, 2, 3, 0, 0, 0])
     active.tare("1.000, 2.000, 3.000 N")

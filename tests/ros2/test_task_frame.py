@@ -11,10 +11,11 @@ pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 
-from tests.ros2.graph import LATCHED
+from tests.ros2.graph import LATCHED, PATIENCE
 from tests.ros2.stage import CONFIG, NODE
 from tests.ros2.stub_arm import MODEL
 from tests.ros2.test_streams import PRESSES, wrench
+from ur_admittance.robots.ros2 import wire
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +55,8 @@ def test_the_law_has_the_axes_of_a_frame_that_moves_or_is_silent_and_forces_are_
         publisher.publish(TFMessage(transforms=[lies]))
 
     send(static, 0.5)
-    graph.until(lambda: stage.change("activate"))  # it has arrived
+    assert wire.arrived(static, PATIENCE)
+    stage.activate()
     stage.behave(force=[*(R_WP.T @ [6.0, 6.0, 0.0]), 0, 0, 0])
     start = stage.tool
     graph.until(lambda: np.linalg.norm(stage.tool - start) > 0.03)

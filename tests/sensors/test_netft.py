@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import struct
 import threading
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.robots.rtde.support import Traced, rtde_robot, until
+from tests.robots.rtde.support import WIRE, Traced, rtde_robot, until
 from ur_admittance import Config, Controller, RobotError, loop
 from ur_admittance.fake_robot.netft import FakeNetFt
 from ur_admittance.sensors.netft import NetFt
@@ -19,6 +20,7 @@ from ur_admittance.sensors.netft import NetFt
 pytest.importorskip("lark")
 pytest.importorskip("mujoco")
 
+_SO_PEEK_OFF = 42  # not among the names of `socket`
 PUSH = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.3])
 
 
@@ -43,9 +45,10 @@ def connect(device: FakeNetFt, sensor: Any) -> Any:
     finally:
         answering.set()
         thread.join()
-    if isinstance(sensor, NetFt):
-        for _ in range(5):
-            sensor.newest(np.zeros(6))
+    if isinstance(sensor, NetFt):  # what came meanwhile is taken, and then one more
+        sensor.newest(np.zeros(6))
+        device.send(np.zeros(6))
+        until(lambda: sensor.newest(np.zeros(6)) and sensor._sequence == device.sequence)
     return sensor
 
 
@@ -59,6 +62,21 @@ def read(sensor: NetFt, times: int = 1) -> np.ndarray:
 
     until(came)
     return wrench
+
+
+def wait_for(sock: socket.socket, count: int) -> None:
+    """Return when so many packets can be read, and leave them there."""
+    sock.setsockopt(socket.SOL_SOCKET, _SO_PEEK_OFF, 0)  # each look is at the next
+    for _ in range(count):
+        until(lambda: looked_at(sock))
+    sock.setsockopt(socket.SOL_SOCKET, _SO_PEEK_OFF, -1)
+
+
+def looked_at(sock: socket.socket) -> bool:
+    try:
+        return bool(sock.recv(64, socket.MSG_PEEK))
+    except BlockingIOError:
+        return False
 
 
 def _seen(sensor: NetFt) -> int:
@@ -97,7 +115,7 @@ def test_the_newest_counts_or_the_mean_when_asked(device):
         for force in (1.0, 2.0, 3.0):
             device.send([force, 0, 0, 0, 0, 0])
         wrench = np.zeros(6)
-        until(lambda s=sensor: s._sock.recv(64, socket.MSG_PEEK))
+        wait_for(sensor._sock, 3)
         first = sensor.newest(wrench)
         assert first > 0 and wrench[0] == pytest.approx(due)
         sensor.close()
@@ -173,6 +191,7 @@ def test_an_arm_gives_way_to_its_force_and_stops_when_it_ceases(device):
             if phase[0] in ("still", "pushed"):
                 force = np.array([15.0 * (phase[0] == "pushed"), 0.0, 0.0])
                 device.send([*(force + noise.normal(0, 0.05, 3)), 0, 0, 0])
+                assert sensor._sock and select.select([sensor._sock], [], [], WIRE)[0]
             super().step()
 
     fake, fastest = Both(), [0.0]

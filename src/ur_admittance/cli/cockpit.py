@@ -34,7 +34,9 @@ def cockpit(
         str,
         typer.Option(help="Of the simulated arm: a YAML file, or preset:NAME.", metavar="FILE"),
     ] = "preset:hand-guiding",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port of the page.")] = 8080,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="TCP port of the page; 0: any that is free.")
+    ] = 8080,
     host: Annotated[
         str,
         typer.Option(
@@ -91,13 +93,13 @@ def cockpit(
     doors = Doors(host, port)
     logging.basicConfig(format="%(asctime)s  %(message)s", datefmt="%H:%M:%S")
 
-    def ready(name: str) -> None:
-        typer.echo(f"{name}: open {doors.address}")
+    def ready(name: str, address: str) -> None:
+        typer.echo(f"{name}: open {address}")
         typer.echo("who has this address may move and change things; Ctrl-C ends it")
         if open_:
             import webbrowser
 
-            webbrowser.open(doors.address)
+            webbrowser.open(address)
 
     if attach is None:
         typer.echo(f"starting a simulated {arm or 'ur5e'} ...")

@@ -25,7 +25,7 @@ class Doors:
 
     Attributes:
         host: address it listens on; loopback unless the user said otherwise.
-        port: TCP.
+        port: TCP; 0: any that is free, which the server then knows.
         token: who has it may change something; on loopback everybody may look.
     """
 

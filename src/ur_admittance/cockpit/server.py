@@ -13,6 +13,7 @@ import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from ur_admittance.cockpit import doors as caps
@@ -116,6 +117,8 @@ class Cockpit:
                 "another cockpit may run there, give another --port"
             ) from None
         try:
+            if port == 0:
+                self.doors = replace(self.doors, port=listening.sockets[0].getsockname()[1])
             if ready is not None:
                 ready()
             await self.session.live(self.show_all)

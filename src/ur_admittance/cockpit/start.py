@@ -28,7 +28,7 @@ async def cockpit(
     arm: str = "ur5e",
     config: str = "preset:hand-guiding",
     real_time: bool = False,
-    ready: Callable[[str], None] | None = None,
+    ready: Callable[[str, str], None] | None = None,
 ) -> None:
     """Serve the page of one robot until a signal comes.
 
@@ -40,7 +40,7 @@ async def cockpit(
         arm: name of that arm, such as 'ur5e'.
         config: its configuration: a YAML file, or preset:NAME.
         real_time: keep the clock's time, and be late; else it lives in a time of its own.
-        ready: called once with the robot's name, when pages can be opened.
+        ready: called once with the robot's name and the page's address, when it can be opened.
     """
     library()
     ended = asyncio.Event()
@@ -56,8 +56,12 @@ async def cockpit(
         return
     session = Session(reader, folder, station)
     served = Cockpit(session, doors)
-    robot = reader.robot
-    serving = asyncio.create_task(served.serve(lambda: ready(robot) if ready else None))
+
+    def opened() -> None:
+        if ready is not None:
+            ready(reader.robot, served.doors.address)
+
+    serving = asyncio.create_task(served.serve(opened))
     waiting = asyncio.create_task(ended.wait())
     try:
         await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)

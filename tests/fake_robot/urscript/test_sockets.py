@@ -9,6 +9,7 @@ import struct
 import pytest
 
 from tests.fake_robot.scripting import machine_at_rest, program, said
+from tests.loopback import PATIENCE, deliver
 
 
 class Peer:
@@ -27,11 +28,16 @@ class Peer:
         self.connection, _ = self.listener.accept()
 
     def send(self, data: bytes) -> None:
-        assert self.connection is not None
-        self.connection.sendall(data)
+        """Return when the script could read it."""
+        program, peer = self.machine.program, self.connection
+        assert program is not None
+        assert peer is not None
+        self.until(lambda: "s" in program.sockets)
+        peer.sendall(data)
+        deliver(peer, program.sockets["s"].peer)
 
     def until(self, condition) -> None:
-        """Step until something is so; a loopback needs no more than a few cycles."""
+        """Step until something is so."""
         for _ in range(3000):
             self.machine.step()
             if condition():
@@ -151,7 +157,7 @@ def test_the_end_of_a_program_closes_its_sockets(peer):
     peer.start("sleep(100)")
     peer.machine.stop_program()
     assert peer.connection is not None
-    peer.connection.settimeout(10)
+    peer.connection.settimeout(PATIENCE)
     assert peer.connection.recv(1) == b""
 
 

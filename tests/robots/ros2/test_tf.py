@@ -22,7 +22,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 
 from tests.ros2.conftest import PRESENT
-from tests.ros2.graph import STOPPED, Graph
+from tests.ros2.graph import Graph
 from tests.ros2.stage import CONFIG, Stage
 from tests.support import random_pose
 from ur_admittance.robots.ros2 import tf as transforms
@@ -159,7 +159,7 @@ def test_a_static_transform_turns_the_wrench_and_the_weight_of_the_tool(
     # Taken off and mounted another way while it runs: bias and weight would be wrong.
     X_moved = X_ES @ pose((0.0, 0.0, 0.0), roll=0.1)
     static.publish(TFMessage(transforms=[stamped("tool0", SENSOR, X_moved)]))
-    stage.until_said("ft_sensor to tool0 has changed by 0.0 mm and 5.7 degrees")
+    stage.expect_stop("ft_sensor to tool0 has changed by 0.0 mm and 5.7 degrees")
     graph.until(lambda: stage.speed == 0.0)
     answer = stage.trigger("reset")
     assert not answer.success and "has changed by" in answer.message
@@ -225,10 +225,9 @@ def test_a_transform_that_stops_coming_stops_the_arm_until_reset(TFMessage, grap
     graph.until(lambda: stage.speed > 0.05)
 
     stage.behave(transforms=coming[1:])
-    stage.until_said(STOPPED)
-    said = next(line.msg for line in stage.log if STOPPED in line.msg)
     words = "the transform from ft_sensor to tool0 is 0."
-    assert words in said and "its publisher has stopped" in said
+    stage.expect_stop(words)
+    assert "its publisher has stopped" in graph.stops[-1]
     graph.until(lambda: diagnostics and words in diagnostics[-1].status[0].message)
     graph.until(lambda: stage.speed == 0.0)
     assert tool(stage)[2] < before[2]

@@ -91,14 +91,16 @@ class _Fake:
         return {}
 
     def report(self) -> dict[str, Any]:
-        """Why the program ended; speed of the fastest joint now, rad/s, and at most since the last
-        command came; its greatest change in a cycle, rad/s; cycles from then until all stood.
+        """Why the program ended; speed of the fastest joint, rad/s: now, at most, and at most since
+        the last command came; its greatest change in a cycle, rad/s; cycles from that command until
+        all stood.
         """
         fake, speeds = self.fake, self.fake.target_qd
         return {
             "why": fake.machine.output_int[26],
             "state": fake.machine.program_state,
             "speed": float(np.abs(speeds[-1]).max()),
+            "fastest": float(np.abs(speeds).max()),
             "then": float(np.abs(speeds[self.heard :]).max()),
             "jump": float(np.abs(np.diff(speeds, axis=0)).max()),
             "braked": fake.braked(self.heard),

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.loopback import Loopback
 from ur_admittance import Config, loop
 from ur_admittance import Controller as AdmittanceController
 from ur_admittance.fake_robot.arm.arm import CYCLE
@@ -26,19 +27,21 @@ from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.run_summary import Summary
 
 LONGEST = 20_000  # cycles that a wait without a timeout takes at most: it fails, it does not hang
-GRACE = 0.03  # s on the wall: a busy machine delivers late even to itself
 WIRE = 120.0  # s on the wall, for another process to do its part: it fails, it does not hang
 
 
 class PumpedSocket(socket.socket):
-    """A real socket whose waiting makes a controller step."""
+    """A real socket whose waiting makes a controller step. What either side has sent is there when
+    the other one looks.
+    """
 
     def __init__(self, controller: Controller, address: tuple[str, int]) -> None:
         super().__init__()
-        self.settimeout(10.0)
+        self.settimeout(WIRE)
         self.connect(address)
         self.setblocking(False)
         self._controller, self._patience, self._cycles = controller, None, LONGEST
+        self._loopback = Loopback(self, controller)
 
     def settimeout(self, value: float | None) -> None:
         """Seconds of the controller; a socket that never really blocks."""
@@ -53,26 +56,43 @@ class PumpedSocket(socket.socket):
             self._cycles = round((seconds + 1e-6 * microseconds) / CYCLE)
         super().setsockopt(*arguments)
 
+    def send(self, data: Any, flags: int = 0) -> int:
+        sent = super().send(data, flags)
+        self._loopback.to_far()
+        return sent
+
+    def sendall(self, data: Any, flags: int = 0) -> None:
+        super().sendall(data, flags)
+        self._loopback.to_far()
+
     def recv(self, count: int, flags: int = 0) -> bytes:
         if flags or self._patience == 0.0:
-            return super().recv(count, flags)
-        self._pump(LONGEST, TimeoutError)
-        return super().recv(count)
+            self._loopback.to_near()
+        else:
+            self._pump(LONGEST, TimeoutError)
+        return super().recv(count, flags)
 
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
         if flags & socket.MSG_DONTWAIT:
-            return super().recv_into(buffer, nbytes, flags)
-        self._pump(self._cycles, BlockingIOError)
-        return super().recv_into(buffer, nbytes)
+            self._loopback.to_near()
+        else:
+            self._pump(self._cycles, BlockingIOError)
+        return super().recv_into(buffer, nbytes, flags)
+
+    def close(self) -> None:
+        super().close()
+        self._loopback.ended()
 
     def _pump(self, cycles: int, error: type[Exception]) -> None:
-        """Cycle after cycle, until there is something to read."""
-        for _ in range(cycles):
-            self._controller.step()
-            grace = 0.0 if self._controller.broken else GRACE
-            if select.select([self], [], [], grace)[0]:
+        """Cycle after cycle, as long as there is nothing to read."""
+        while True:
+            self._loopback.to_near()
+            if select.select([self], [], [], 0.0)[0]:
                 return
-        raise error
+            if cycles == 0:
+                raise error
+            self._controller.step()
+            cycles -= 1
 
 
 def rtde_robot(controller: Controller, **options: Any) -> RtdeRobot:
@@ -184,7 +204,9 @@ def guided(
         if then is not None and not happened and fake.speed > 0.1:
             happened.append(then())
 
-    return loop.run(robot, controller, seconds=seconds, each=each)
+    summary = loop.run(robot, controller, seconds=seconds, each=each)
+    assert then is None or happened, "the arm was never that fast"
+    return summary
 
 
 class Lockstep:
@@ -216,6 +238,7 @@ class Lockstep:
         deadline = time.monotonic() + WIRE
         while machine.input_int[24] == before and self.process.poll() is None:
             assert time.monotonic() < deadline, "the client does not answer"
+            fake._hub._selector.select(0.01)
             fake._hub.poll(machine.time)
             if not any(client.data.inputs for client in fake.rtde.clients):
                 return

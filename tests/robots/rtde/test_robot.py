@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -164,14 +165,15 @@ def test_the_external_control_urcap_fetches_the_program_and_it_runs():
             node = node.partition("# NODE_CONTROL_LOOP_ENDS\n")[0]
             programs.append(f"def external():\n{header}\n{node}\nend\n")
 
-        step, pressed = fake.step, threading.Event()
+        step, pressing = fake.step, threading.Thread(target=fetch)
 
         def step_and_press() -> None:
-            if said and not pressed.is_set():
-                pressed.set()
-                threading.Thread(target=fetch).start()
+            if said and pressing.ident is None:
+                pressing.start()
             if programs:
                 fake.machine.load_script(programs.pop())
+            elif pressing.is_alive():
+                time.sleep(0.001)  # let it: it is given a time in the controller's cycles
             step()
 
         fake.step = step_and_press  # type: ignore[method-assign]
