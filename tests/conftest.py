@@ -1,4 +1,4 @@
-"""For all tests: property tests that are the same on every run, the oracle on every controller."""
+"""For all tests: property tests that are the same on every run, the oracle on all that drives."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests import watched
 
 # Before NumPy is loaded: on a busy machine its threads wait for each other at every 3 x 3 product.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -31,7 +32,14 @@ with suppress(ValueError):  # not the main thread
 settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
 settings.load_profile("same every time")
 
-WATCHES = pytest.StashKey[Any]()
+# All that drives an arm is watched, here and in every Python that a test starts; first of all, so
+# that nothing of ours is loaded before.
+_TRACES = tempfile.TemporaryDirectory(prefix="ur-admittance-traces-", dir=watched.place())
+os.environ[watched.FOLDER] = _TRACES.name
+watched.begin()
+WATCHES = watched.Watches(Path(_TRACES.name))
+
+_PATHS = [str(Path(__file__).parent / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
 _COMPILE = """
 from ur_admittance import Config, Controller, RobotModel
 Controller(RobotModel.ur("ur5e"), Config())
@@ -45,29 +53,30 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     if config.getoption("numprocesses", None):  # several, which would all compile the same kernel
         subprocess.run([sys.executable, "-c", _COMPILE], check=False, stderr=subprocess.DEVNULL)
-    from tests.oracle import Watches
-    from ur_admittance import Controller
-
-    watches, warm_up = Watches(), Controller._warm_up
-
-    def watched(controller: Controller) -> None:
-        warm_up(controller)
-        watches.begin(controller)
-
-    Controller._warm_up = watched
-    config.stash[WATCHES] = watches
+    else:  # the tests run here, and not in workers, which this would make watched twice
+        os.environ["PYTHONPATH"] = os.pathsep.join(_PATHS)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """A test fails if a controller that it ran broke a promise, whatever it asserts itself."""
-    watches = item.config.stash[WATCHES]
+    """A test fails if what it drove broke a promise, whatever it asserts itself."""
     try:
         yield
     except BaseException:
-        watches.end()
+        WATCHES.end()
         raise
-    found = watches.end()
+    _judge(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """Likewise, while its processes end."""
+    yield
+    _judge(item)
+
+
+def _judge(item: pytest.Item) -> None:
+    found = WATCHES.end()
     for mark in item.iter_markers("unjudged"):
         assert mark.kwargs["reason"]
         found = {k: v for k, v in found.items() if mark.args and k not in mark.args}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 
 import ur_admittance as ua
 from tests.support import arm
@@ -22,13 +21,6 @@ from ur_admittance.chain import (
 DT = 0.002
 ZERO = np.zeros(6)
 PUSH = np.array([0.0, 25.0, 0.0, 0.0, 0.0, 0.0])
-paused = pytest.mark.unjudged(
-    "joint acceleration",
-    "acceleration",
-    "acceleration of the rotation",
-    reason="the law's own time stands still in a pause and it starts anew from rest; what the "
-    "chain sends meanwhile, in the arm's time, is judged",
-)
 
 
 class Wired(Link):

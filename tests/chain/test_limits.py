@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ur_admittance as ua
-from tests.chain.support import JointSource, Watched, paused
+from tests.chain.support import JointSource, Watched
 from tests.support import arm, moved
 from ur_admittance.chain import (
     AdmittanceLink,
@@ -196,7 +196,6 @@ def play(turn, room, chain, todo) -> None:
     np.testing.assert_allclose(ground.loop.q, at, atol=1e-9)
 
 
-@paused
 @settings(max_examples=20)
 @given(**cases(sorted(CHAINS)))
 def test_whatever_links_do_joint_limits_hold_and_the_command_never_jumps(turn, room, chain, todo):
@@ -208,7 +207,6 @@ _LATER = ("push", 0.0, np.zeros(6), 47, 0.0078125)
 _SIDEWAYS = 0.4 * np.array([0.375, 0.0, -0.625, 0.0, 0.0, 0.0])
 
 
-@paused
 @pytest.mark.slow
 @settings(max_examples=150)
 @given(**cases(LAWFUL))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import ur_admittance as ua
-from tests.chain.support import paused
 from tests.support import arm, moved
 from ur_admittance.chain import (
     AdmittanceLink,
@@ -101,7 +100,6 @@ def test_without_it_a_slowed_arm_is_stopped_for_not_following():
     assert any("not_following" in words for words in run.summary.words)
 
 
-@paused
 @pytest.mark.parametrize("ideal", [False, True])
 def test_paused_and_pushed_for_seconds_the_arm_stands_and_goes_on_without_a_lunge(ideal):
     def scaling(t: float) -> float:
@@ -121,7 +119,6 @@ def test_paused_and_pushed_for_seconds_the_arm_stands_and_goes_on_without_a_lung
     assert (change <= arm().qdd_max * (1 + 1e-3)).all()
 
 
-@paused
 def test_a_spring_keeps_its_home_through_a_pause_and_a_trajectory_its_place():
     player = PosePlayer(arm(), [Waypoint(2.0, FAR)])
     run = Run(lambda t: 0.0 if 1.0 <= t < 2.0 else 1.0, player, settings=STIFF, seconds=5.0)
@@ -134,7 +131,6 @@ def test_a_spring_keeps_its_home_through_a_pause_and_a_trajectory_its_place():
     np.testing.assert_allclose(run.p[-1], FAR[:3, 3], atol=2e-3)
 
 
-@paused
 def test_a_slider_that_is_torn_about_breaks_no_limit():
     steps = np.random.default_rng(5).choice([0.0, 0.01, 0.1, 0.3, 1.0], 200)
     run = Run(lambda t: float(steps[int(t / 0.05)]), push=(0.1, 9.0), seconds=6.0, ideal=True)

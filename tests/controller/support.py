@@ -18,12 +18,14 @@ from ur_admittance import Config, Controller
 
 HOME = arm().home
 
+JERK = {"limits.max_linear_jerk": 50.0, "limits.max_angular_jerk": 200.0}
+
 PUSH = np.array([0.0, 0, -30, 0, 0, 0])  # up: the probe looks down at home
 
 
 def moving_controller(**changes: Any) -> tuple[Controller, np.ndarray]:
-    """A controller in motion, and the joints now."""
-    controller = controller_of(Config.from_dict(changes))
+    """A controller in motion, its jerk limited unless said otherwise, and the joints now."""
+    controller = controller_of(Config.from_dict({**JERK, **changes}))
     history = run(controller, HOME, PUSH, 200)
     assert lengths(history["V_WP_cmd"][-1, LINEAR]) > 0.05
     return controller, q_after(history)

@@ -87,7 +87,7 @@ def test_after_activation_nothing_is_left_of_the_time_before() -> None:
     used.stop("for a test")
     q = until_rest(used, q)[1]
     used.activate(q)
-    new = Controller(arm(), Config())
+    new = Controller(arm(), used.config)
     new.activate(q)
     a, b = (run(c, q, PUSH * 0.5, 300) for c in (used, new))
     assert a.tobytes() == b.tobytes()

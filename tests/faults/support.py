@@ -28,13 +28,19 @@ UP = np.array([0.0, 0, -30, 0, 0, 0])  # the probe looks down at home
 
 ENVELOPE = {"max_linear_velocity": 0.25, "max_angular_velocity": 0.5}
 
+JERK = {"limits.max_linear_jerk": 50.0, "limits.max_angular_jerk": 200.0}
+
+ROUGH = dict.fromkeys(JERK, 0.0)  # for what a rounded motion would hide, or take longer for
+
 
 class Loop:
-    """A closed loop that remembers everything, for scenes of several acts."""
+    """A closed loop that remembers everything, for scenes of several acts. Its jerk is limited,
+    unless it is given a whole configuration or other limits.
+    """
 
     def __init__(self, config: Config | dict[str, Any] | None = None, q: Any = HOME) -> None:
         if not isinstance(config, Config):
-            config = Config.from_dict(ENVELOPE if config is None else config)
+            config = Config.from_dict({**JERK, **(ENVELOPE if config is None else config)})
         self.controller = Controller(arm(), config)
         self.controller.activate(q)
         self.q = np.array(q, float)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.faults.support import HOME, Loop, T
+from tests.faults.support import HOME, ROUGH, Loop, T
 from tests.support import arm
 from ur_admittance.kernel import bits
 
@@ -16,7 +16,7 @@ def pressed(stiffness: float, ticks: int, late: int = 0, **config: Any) -> tuple
     """Pushed down with 15 N onto a surface 5 mm below, by an arm that is so many ticks late, and
     the force of that surface.
     """
-    loop = Loop({"safety.max_force": 5000.0, "contact.monitor": True, **config})
+    loop = Loop({**ROUGH, "safety.max_force": 5000.0, "contact.monitor": True, **config})
     top, forces = float(arm().fk(HOME)[2, 3]) - 0.005, []
     told = [np.zeros(6)] * (late + 1)
     for _ in range(ticks):
@@ -54,7 +54,7 @@ def test_a_contact_that_settles_is_neither_damped_for_long_nor_stopped() -> None
 
 @pytest.mark.parametrize("hertz", [1.5, 3.0, 5.0])
 def test_a_hand_that_shakes_the_arm_is_not_taken_for_an_oscillation(hertz: float) -> None:
-    loop = Loop({"contact.monitor": True})
+    loop = Loop({**ROUGH, "contact.monitor": True})
     push = 20.0 * np.sin(2 * np.pi * hertz * T * np.arange(1500))
     loop.run(1500, np.outer(push, [1.0, 0, 0, 0, 0, 0]))
     assert loop.mode == "active"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.faults.support import ENVELOPE, HOME, NAN, UP, Loop, T, broken_solver, speed
+from tests.faults.support import ENVELOPE, HOME, NAN, ROUGH, UP, Loop, T, broken_solver, speed
 from tests.support import (
     LINEAR,
     ZERO,
@@ -59,7 +59,7 @@ def test_a_desired_pose_half_a_turn_away_is_reached_without_turning_back(way, of
     """Row 35: wherever the rounding of half a turn falls, one way round is chosen and kept."""
     q = HOME.copy()
     q[5] = 0.3
-    loop = Loop({"max_angular_velocity": 2.0}, q)
+    loop = Loop({**ROUGH, "max_angular_velocity": 2.0}, q)
     loop.run(3)
     X_WD = moved(arm().fk(q), turn=(math.pi + off) * way * arm().fk(q)[:3, 2])
     loop.controller.set_desired(X_WD)
@@ -141,7 +141,7 @@ def test_a_step_of_the_reference_stays_inside_the_limits(shift, turn, jerk) -> N
 
 def test_a_reference_that_falls_silent_stands_still_and_the_arm_stays_compliant() -> None:
     """Row 37."""
-    loop = Loop({})
+    loop = Loop(ROUGH)
     loop.run(3)
     X_0 = arm().fk(HOME)
     for k in range(250):
@@ -220,3 +220,20 @@ def test_the_jerk_limit_holds_while_the_direction_changes_at_full_speed() -> Non
     history = loop.judge()
     free = (history["status"][2:] & (bits.JOINT_ACCELERATION_LIMIT | bits.SINGULARITY)) == 0
     assert jerks(history)[free].max() <= 50 * (1 + 1e-6)
+
+
+def test_a_stop_while_the_arm_speeds_up_takes_as_much_longer_as_the_page_on_safety_says() -> None:
+    loop = Loop({**JERKY, "max_linear_velocity": 0.5})
+    loop.run(40, np.array([0.0, 60, 0, 0, 0, 0]))
+    v, a, j = speed(loop.rows[-1])[-1], 2.5, 50.0
+    gains = (v - speed(loop.rows[-1])[-2]) / T  # m/s^2
+    assert gains > 0.8 * a
+    loop.controller.stop()
+    stopping = loop.run(200, ZERO)
+    at_rest = np.flatnonzero((stopping["qd"] == 0).all(axis=1))[0]
+    fastest = v + gains**2 / (2 * j)
+    assert at_rest * T == pytest.approx(gains / j + fastest / a + a / j, abs=3 * T)
+    p_WP = stopping["X_WP"][:, :3, 3]
+    way = v * gains / j + gains**3 / (3 * j**2) + fastest**2 / (2 * a) + fastest * a / (2 * j)
+    assert lengths(p_WP[at_rest] - p_WP[0]) == pytest.approx(way, abs=1e-3)
+    loop.judge()

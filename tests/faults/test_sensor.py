@@ -39,7 +39,7 @@ def test_a_sample_that_is_no_number_does_no_harm_in_any_state(axis, state, bad) 
     loop = in_state(state)
     broken = loop.wrench.copy()
     broken[axis] = bad
-    loop.run(80, broken)
+    loop.run(120, broken)
     loop.judge()
     assert "wrench_not_finite" in names_in(loop.rows[-1])
     if state in ("moving", "at rest", "holding", "stopped"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.faults.support import HOME, NAN, UP, Loop, broken_solver, moving
+from tests.faults.support import HOME, NAN, ROUGH, UP, Loop, broken_solver, moving
 from tests.support import (
     arm,
     moved,
@@ -242,7 +242,7 @@ PROVOKED: dict[str, Callable[[], Loop]] = {
     "over_torque": lambda: push({}, [0, 0, 0, 0, 50.0, 0]),
     "not_following": blocked_arm,
     "ik_failed": broken_solver,
-    "contact_unstable": lambda: on_steel(700, 200e3, **{"contact.monitor": True}),
+    "contact_unstable": lambda: on_steel(700, 200e3, **{**ROUGH, "contact.monitor": True}),
     "sensor_saturated": lambda: push({"safety.sensor_range": [50, 50, 31, 5, 5, 5]}, UP),
 }
 

@@ -187,3 +187,24 @@ def test_the_joint_that_is_farthest_outside_is_the_one_that_is_told() -> None:
         else:
             assert value == r.s.q[n]
             assert limit == (r.p.q_max if r.s.q[n] > 0 else r.p.q_min)[n]
+
+
+@pytest.mark.parametrize("age", [0.0, NAN, 0.2])
+def test_the_silence_that_is_told_is_that_of_which_a_frozen_sensor_is_judged(age: float) -> None:
+    r = records(CONFIGS[25])
+    r.s.wrench_silence, r.s.frozen, r.i.wrench_age, r.s.wrench_seen = 0.0, 85, age, 1
+    check.check_wrench_age(r.p, r.s, r.i)
+    assert r.s.status & bits.WRENCH_LOST
+    for fault, limit in ((bits.WRENCH_STALE, 0.01), (bits.WRENCH_LOST, 0.1)):
+        value = max(60 * T, 0.2 if age == 0.2 else 0.0)
+        assert check.measure(r.p, r.s, r.i, fault) == pytest.approx((value, limit))
+
+
+def test_joints_that_are_lost_by_leaps_are_told_by_the_leap() -> None:
+    r = records(CONFIGS[0])
+    r.i.q[:] = r.s.q + 0.5
+    for _ in range(3):
+        check.check_joints(r.p, r.s, r.i)
+    assert r.s.status & bits.JOINTS_LOST
+    value, limit = check.measure(r.p, r.s, r.i, bits.JOINTS_LOST)
+    assert value == pytest.approx(0.5) and limit == 3 * r.p.qd_max[0] * T + 1e-3

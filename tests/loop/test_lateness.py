@@ -95,6 +95,10 @@ class Waiting(SimRobot):
         return state
 
 
+@pytest.mark.unjudged(
+    "joint acceleration of what sim:ur5e is told",
+    reason="after stamps that lie, one tick makes up for 3 ms, though its command comes in time",
+)
 def test_a_state_that_is_seen_when_the_next_was_due_is_an_overrun():
     with Waiting("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
         summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=5.0)

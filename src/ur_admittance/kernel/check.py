@@ -16,6 +16,7 @@ from ur_admittance.kernel.wrench import FULL
 LONGEST_DT = 0.1  # s
 GAP = 5.0  # periods
 IK_FAILURES = 5  # in a row, after which the arm stops
+BAD_JOINTS = 3  # likewise, samples that no joint can have got to
 GOOD_TICKS = 50  # at rest and without a fault, before a hold ends
 _JUMP = 3.0  # times what a joint can do in one tick
 _SAME = 1e-9  # s, slack for sums of dt
@@ -66,7 +67,7 @@ def check_joints(p, s, i):
         s.q[n] += s.qd_prev[n] * s.dt
     if s.joint_silence >= p.joint_timeout - _SAME:
         s.status |= bits.JOINTS_STALE
-    if s.bad_joints >= 3 or s.joint_silence >= p.lost_timeout - _SAME:
+    if s.bad_joints >= BAD_JOINTS or s.joint_silence >= p.lost_timeout - _SAME:
         s.status |= bits.JOINTS_LOST
 
 
@@ -94,16 +95,30 @@ def check_wrench_age(p, s, i):
     """Silence of the sensor, whether its samples are late, unusable or frozen, is told by one
     clock.
     """
-    silence = s.wrench_silence
-    if i.wrench_age > silence:
-        silence = i.wrench_age
-    if p.frozen_samples > 0 and s.frozen >= p.frozen_samples:
+    silence = unheard(p, s, i)
+    if frozen(p, s):
         s.status |= bits.WRENCH_FROZEN
-        silence = max(silence, (s.frozen - p.frozen_samples) * p.period)
     if (silence >= p.wrench_timeout - _SAME and silence > 0.0) or not s.wrench_seen:
         s.status |= bits.WRENCH_STALE
     if silence >= p.lost_timeout - _SAME:
         s.status |= bits.WRENCH_LOST
+
+
+@jit
+def unheard(p, s, i):
+    """How long there has been no wrench that can be used, s."""
+    silence = s.wrench_silence
+    if i.wrench_age > silence:
+        silence = i.wrench_age
+    if frozen(p, s):
+        silence = max(silence, (s.frozen - p.frozen_samples) * p.period)
+    return silence
+
+
+@jit
+def frozen(p, s):
+    """Whether the wrench has been the same for too long."""
+    return p.frozen_samples > 0 and s.frozen >= p.frozen_samples
 
 
 @jit
@@ -155,12 +170,14 @@ def measure(p, s, i, mask):
     if mask == bits.TIME_GAP:
         return i.dt, GAP * p.period
     if mask == bits.WRENCH_STALE:
-        return max(i.wrench_age, s.wrench_silence), p.wrench_timeout
+        return unheard(p, s, i), p.wrench_timeout
     if mask == bits.WRENCH_LOST:
-        return max(i.wrench_age, s.wrench_silence), p.lost_timeout
+        return unheard(p, s, i), p.lost_timeout
     if mask == bits.JOINTS_STALE:
         return s.joint_silence, p.joint_timeout
     if mask == bits.JOINTS_LOST:
+        if s.bad_joints >= BAD_JOINTS:
+            return s.joint_step, s.joint_step_limit
         return s.joint_silence, p.lost_timeout
     if mask == bits.WRENCH_FROZEN:
         return 1.0 * s.frozen, 1.0 * p.frozen_samples
