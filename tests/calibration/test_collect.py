@@ -14,10 +14,9 @@ from scipy.spatial.transform import Rotation
 
 from tests.cli.support import invoke
 from ur_admittance import CalibrationError, Config, RobotModel
-from ur_admittance.calibration import csv_file, payload_file
+from ur_admittance.calibration import payload_file
 from ur_admittance.calibration.collect import gather, sensor_axes, stretches
-from ur_admittance.calibration.payload import estimate, lacking
-from ur_admittance.calibration.poses import choose
+from ur_admittance.calibration.payload import estimate
 from ur_admittance.robots import connect
 
 UR5E = RobotModel.ur("ur5e")
@@ -27,26 +26,6 @@ PROBE = {
     "tool.point": [0, 0, 0.15, 0, 0, 0],
     "payload.force_bias": [5, -3, 12],
 }
-
-
-def test_chosen_poses_are_inside_the_limits_and_let_gravity_pull_from_all_sides() -> None:
-    config = Config.from_dict(PROBE)
-    ways = choose(UR5E, config, UR5E.home)
-    assert len(ways) == 12
-    here = UR5E.home
-    for way in ways:
-        assert (way.start == here).all()
-        assert (way.goal >= UR5E.q_min + 0.08).all() and (way.goal <= UR5E.q_max - 0.08).all()
-        assert (way.goal[:3] == UR5E.home[:3]).all()  # the wrist alone turns
-        here = way.goal
-    assert lacking(np.array([sensor_axes(UR5E, way.goal) for way in ways]))[0] > 0.4
-
-
-def test_where_there_is_no_room_it_says_so_before_anything_moves() -> None:
-    p = UR5E.fk(UR5E.home)[:3, 3]
-    tight = {"limits.workspace_min": p - 0.01, "limits.workspace_max": p + 0.01}
-    with pytest.raises(CalibrationError, match="poses can be reached from here"):
-        choose(UR5E, Config.from_dict(tight), UR5E.home)
 
 
 @pytest.mark.slow
@@ -110,49 +89,6 @@ def test_without_a_yes_nothing_moves(tmp_path: Path, runtime) -> None:
 def test_what_cannot_be_done_is_said(arguments, words: str, tmp_path: Path) -> None:
     done = invoke("calibrate", *arguments, "--out", tmp_path / "p.yaml")
     assert done.exit_code in (1, 2) and words in done.stderr
-
-
-def table(tmp_path: Path, *, joints: bool = False, degrees: bool = False) -> Path:
-    """A CSV of eight poses, with motion between them."""
-    rng, rows = np.random.default_rng(0), []
-    turns = [way.goal for way in choose(UR5E, Config(), UR5E.home, count=8)]
-    R_WS = np.array([sensor_axes(UR5E, q) for q in turns])
-    time = 0.0
-    for n, one in enumerate(measure(Bench(), rng, R_WS=R_WS)):
-        wxyz = Rotation.from_matrix(one.R_WS).as_quat()[[3, 0, 1, 2]]
-        pose = turns[n] * (57.3 if degrees else 1) if joints else wxyz
-        for sample in one.samples[:, :]:
-            time += 0.004
-            rows.append([time, *sample, *pose])
-    names = "q1,q2,q3,q4,q5,q6" if joints else "qw,qx,qy,qz"
-    head = f"time,fx,fy,fz,tx,ty,tz,{names}\n"
-    file = tmp_path / "table.csv"
-    file.write_text(head + "\n".join(",".join(f"{x:.9g}" for x in row) for row in rows))
-    return file
-
-
-@pytest.mark.parametrize("joints", [False, True])
-def test_a_table_of_another_program_can_be_used(joints: bool, tmp_path: Path) -> None:
-    file = table(tmp_path, joints=joints)
-    arm = ("--arm", "ur5e") if joints else ()
-    done = invoke("calibrate", "--from", file, *arm, "--out", tmp_path / "p.yaml")
-    assert done.exit_code == 0, done.output
-    assert Config.load(tmp_path / "p.yaml").payload.mass == pytest.approx(1.2, rel=0.01)
-
-
-def test_what_is_wrong_with_a_table_is_said_with_its_line(tmp_path: Path) -> None:
-    file = table(tmp_path, joints=True, degrees=True)
-    with pytest.raises(CalibrationError, match="are these degrees"):
-        csv_file.read(file, UR5E)
-    with pytest.raises(CalibrationError, match="say of which arm"):
-        csv_file.read(file, None)
-    text = file.read_text().splitlines()
-    file.write_text("\n".join([text[0], text[1].replace(text[1].split(",")[1], "nine")]))
-    with pytest.raises(CalibrationError, match=r"table\.csv:2: fx must be a number, got 'nine'"):
-        csv_file.read(file, UR5E)
-    file.write_text("time,fx\n1,2\n")
-    with pytest.raises(CalibrationError, match="no column fy, fz, tx, ty, tz, qw"):
-        csv_file.read(file, UR5E)
 
 
 def test_only_where_the_arm_stood_still_a_pose_is_taken() -> None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation, Slerp
 
@@ -60,7 +60,6 @@ def test_a_measurement_is_written_down_and_a_cycle_takes_sane_time() -> None:
     np.testing.assert_array_equal(values, before)
 
 
-@settings(deadline=None)
 @given(seeds)
 def test_a_pose_and_its_twist_become_a_reference(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -91,7 +90,6 @@ def test_what_is_no_pose_becomes_no_reference(wrong: np.ndarray) -> None:
     assert not out.any()
 
 
-@settings(deadline=None)
 @given(seeds, st.sampled_from([1.0, -1.0]), st.floats(-9e-4, 9e-4))
 def test_a_new_reference_is_the_goal_of_the_next_tick_and_an_old_one_is_not(seed, sign, off):
     rng = np.random.default_rng(seed)
@@ -157,7 +155,6 @@ def test_joints_from_above_are_the_pose_they_lead_to_and_its_derivative() -> Non
     assert inputs["goal_count"] == 1
 
 
-@settings(deadline=None)
 @given(seeds, st.floats(0, 1), st.floats(0, 2))
 def test_a_way_is_straight_turns_about_one_axis_and_its_twist_is_its_derivative(seed, share, pace):
     """One phase of constant jerk; the share of the way is a cubic of time."""

@@ -58,7 +58,7 @@ moments = st.tuples(wishes, st.integers(1, 40), st.floats(5e-4, 0.1))
 starts = st.tuples(st.sampled_from([0.0, 1e-6, 0.05, 3.0]), st.sampled_from([-1.0, 1.0]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(starts, st.lists(moments, min_size=1, max_size=12), st.booleans())
 def test_no_wish_makes_a_joint_faster_harder_or_go_farther_than_it_may(start, todo, by_position):
     away, side = start
@@ -128,7 +128,7 @@ def test_a_target_that_was_lost_by_a_hair_while_it_moves_is_caught_up_with(speed
     np.testing.assert_array_equal(lags[605:], 0.0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.floats(0.05, 1.2), st.floats(0.3, 4.0))
 def test_a_target_too_fast_for_the_joints_is_met_again_when_it_has_slowed_down(reach, rate):
     """A swing that the joints may not follow, which dies away."""

@@ -13,7 +13,6 @@ from ur_admittance import Config, Controller, RobotError
 from ur_admittance.loop import run
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import SimRobot
-from ur_admittance.robots.wrench_rate import WrenchRate
 
 CALIBRATED = {"payload.noise_force": 0.1, "payload.noise_torque": 0.005}
 RANGE = {
@@ -227,19 +226,3 @@ def test_a_sensor_that_becomes_slow_holds_the_arm_until_it_is_quick_again() -> N
     assert {mode for time, mode in modes if time < 4.0} == {"active"}
     assert {mode for time, mode in modes if 6.2 < time < 8.0} == {"holding"}
     assert {mode for time, mode in modes if 10.5 < time < 11.0} == {"active"}
-
-
-@given(st.integers(1, 2000), st.floats(0, 1))
-def test_the_rate_is_told_from_counted_samples_too(rate: int, phase: float) -> None:
-    """Row 12."""
-    state = State()
-    state.cycle, state.wrenches = 0, 0
-    samples = WrenchRate(state, 500.0)
-    for n in range(1, 501):
-        state.cycle, state.wrenches = n, int(n * rate / 500.0 + phase)
-        samples.add(state)
-    assert samples.full
-    if rate >= 475:
-        assert samples.problem() == ""
-    if rate <= 470:
-        assert "the loop runs at 500 Hz" in samples.problem()

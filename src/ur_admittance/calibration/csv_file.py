@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 
 import numpy as np
 
 from ur_admittance.calibration.collect import sensor_axes
-from ur_admittance.errors import CalibrationError
+from ur_admittance.errors import CalibrationError, ModelError
 from ur_admittance.model import RobotModel
 from ur_admittance.validate import transform
 
@@ -47,7 +48,8 @@ def read(path: Path, model: RobotModel | None) -> tuple[np.ndarray, np.ndarray, 
     table = np.array([_numbers(path, n, row, needed) for n, row in enumerate(rows, 2)])
     time, wrench, pose = table[:, 0], table[:, 1:7], table[:, 7:]
     if not by_joints:
-        return time, np.array([transform(wxyz=row)[:3, :3] for row in pose]), wrench
+        turns = [_rotation(path, n, row) for n, row in enumerate(pose, 2)]
+        return time, np.array(turns), wrench
     if model is None:
         raise CalibrationError(f"{path}: has joint angles; say of which arm, with --arm ur5e")
     if np.abs(pose).max() > _TURN:
@@ -59,13 +61,25 @@ def read(path: Path, model: RobotModel | None) -> tuple[np.ndarray, np.ndarray, 
     return time, np.array([sensor_axes(model, q) for q in pose]), wrench
 
 
+def _rotation(path: Path, line: int, wxyz: np.ndarray) -> np.ndarray:
+    try:
+        return transform(wxyz=wxyz)[:3, :3]
+    except ModelError as error:
+        raise CalibrationError(f"{path}:{line}: {error}") from None
+
+
 def _numbers(path: Path, line: int, row: dict, names: tuple[str, ...]) -> list[float]:
+    if None in row:
+        raise CalibrationError(
+            f"{path}:{line}: has more cells than the first line; write decimals with a point"
+        )
     values = []
     for name in names:
         try:
-            values.append(float(row[name]))
+            value = float(row[name])
         except (TypeError, ValueError):
-            raise CalibrationError(
-                f"{path}:{line}: {name} must be a number, got {row[name]!r:.40}"
-            ) from None
+            value = math.nan
+        if not math.isfinite(value):
+            raise CalibrationError(f"{path}:{line}: {name} must be a number, got {row[name]!r:.40}")
+        values.append(value)
     return values
