@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ur_admittance.kernel.state import EVENT as EVENT
 from ur_admittance.kernel.state import EVENTS as EVENTS
 from ur_admittance.kernel.state import FLOAT, INT, record
 from ur_admittance.kernel.state import STATE as STATE
