@@ -269,6 +269,6 @@ def _gravity(model: RobotModel, params: np.ndarray, q: np.ndarray) -> np.ndarray
     return (model.fk(q)[:3, :3] @ params[0]["R_PS"]).T @ params[0]["gravity"]
 
 
-def listed(values: np.ndarray) -> str:
-    """Numbers in a sentence, three digits each."""
-    return "[" + ", ".join(f"{value:.3g}" for value in values) + "]"
+def listed(values: np.ndarray, digits: int = 3) -> str:
+    """Numbers in a sentence, of so many digits each."""
+    return "[" + ", ".join(f"{value:.{digits}g}" for value in values) + "]"

@@ -16,10 +16,12 @@ import pytest
 
 from tests.robots.rtde.cable import Cable, NotPermitted
 from tests.robots.rtde.far import Far
+from tests.robots.rtde.robots_time import live_in
 from tests.robots.rtde.support import until
 from tests.support import LINEAR
 from ur_admittance import Config, Controller, RobotError, loop
 from ur_admittance.loop import RunError
+from ur_admittance.robots.rtde.connection import give_up_after
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.script import NOTHING_NEW
 
@@ -58,12 +60,8 @@ class Wire:
 
     def __init__(self, cable: Cable, far: Far, config: Config) -> None:
         self.robot, self.far, self.spoilt = RtdeRobot(cable.far, config=config), far, False
-        self._cable, self._config, self._ahead = cable, config, 0.0
-        self.robot.session.clock = self._clock
-
-    def _clock(self) -> float:
-        seen = self.robot.session.states.time
-        return time.monotonic() + self._ahead if self.spoilt else seen
+        self._cable, self._config = cable, config
+        live_in(self.robot.session)
 
     def drive(self, seconds: float, **how: float) -> None:
         """Push the arm; once it is told to move at 0.1 m/s, the cable is spoilt."""
@@ -73,12 +71,18 @@ class Wire:
             if out["tick"] == 2:
                 self.far.push(15.0)
             if not self.spoilt and np.linalg.norm(out["V_WP_cmd"][LINEAR]) > 0.1:
-                self._ahead = self._clock() - time.monotonic()
                 self.spoilt = True
                 self._cable.set(**how)
+                self._be_on_the_wall()
                 self.far.free()
 
         loop.run(self.robot, controller, seconds=seconds, each=each)
+
+    def _be_on_the_wall(self) -> None:
+        session = self.robot.session
+        ahead = session.clock() - time.monotonic()
+        session.clock = lambda: time.monotonic() + ahead
+        give_up_after(session.client._socket, 5 / session.rate)  # as every client's
 
 
 def test_a_pulled_cable_leaves_no_side_waiting_for_the_other(cable: Cable) -> None:

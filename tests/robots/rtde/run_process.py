@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.robots.rtde.robots_time import live_in
 from ur_admittance.cli import main, run_rtde
 
 _make = run_rtde.RtdeRun.robot
@@ -15,7 +16,7 @@ _make = run_rtde.RtdeRun.robot
 def robot(self: run_rtde.RtdeRun, *arguments: Any, **options: Any) -> Any:
     """The robot, living in the time that its states tell."""
     made = _make(self, *arguments, **options)
-    made.session.clock = lambda: made.session.states.time
+    live_in(made.session)
     return made
 
 

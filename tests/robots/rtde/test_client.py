@@ -97,3 +97,29 @@ def test_what_the_robot_says_before_it_answers_is_skipped():
     }
     with answering(lambda q: text + state + protocol.frame(q[2], answers[q[2]])) as port:
         connect(port)
+
+
+def test_what_finds_no_room_is_dropped_whole_and_counted_and_nobody_waits():
+    """A controller that does not read. What it reads later is commands, none of them torn."""
+    here, there = socket.socketpair()
+    with here, there:
+        for kind, answer in (
+            (protocol.PROTOCOL_VERSION, b"\x01"),
+            (protocol.CONTROLLER_VERSION, struct.pack(">4I", 5, 21, 2, 0)),
+            (protocol.SETUP_OUTPUTS, b"\x01DOUBLE"),
+            (protocol.START, b"\x01"),
+        ):
+            there.sendall(protocol.frame(kind, answer))
+        client = RtdeClient("robot", make=lambda address, seconds: here)
+        client.connect()
+        client.listen(500.0, ["timestamp"])
+        client.start(lambda contents: True, 1.0)
+        there.recv(1 << 20)  # the questions
+        packets = [protocol.frame(protocol.DATA, n.to_bytes(4) * 50) for n in range(20_000)]
+        for packet in packets:
+            client.send(packet)
+        assert 0 < client.unsent < len(packets)
+        came, last = there.recv(1 << 24), protocol.frame(protocol.DATA, b"last")
+        client.send(last)  # what was cut goes first
+        came += there.recv(1 << 24)
+    assert came == b"".join(packets[: len(packets) - client.unsent]) + last

@@ -10,6 +10,7 @@ import numpy as np
 from ur_admittance.config import Config
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.preflight import listed
 from ur_admittance.robots.rtde.client import RtdeClient
 from ur_admittance.robots.rtde.connection import ANSWER_SECONDS, Dial
 from ur_admittance.robots.rtde.dashboard import Dashboard
@@ -122,7 +123,7 @@ def differences(
         off = np.abs(arm.tcp - expected.tcp)
         if not (off[LINEAR].max() <= _METRES and off[ANGULAR].max() <= _RADIANS):
             differs(
-                "TCP", _listed(arm.tcp), _listed(np.array(expected.tcp)),
+                "TCP", listed(arm.tcp, 4), listed(np.array(expected.tcp), 4),
                 "set it on the pendant (Installation, TCP), or expect another",
             )  # fmt: skip
     lines += _payload(found.values, config, compensated=compensated, own_sensor=own_sensor)
@@ -132,7 +133,7 @@ def differences(
         sizes = float(np.linalg.norm(gravity) * np.linalg.norm(down))
         if sizes and not -float(gravity @ down) >= _TILT * sizes:
             differs(
-                "gravity", f"{_listed(-gravity)} m/s^2", f"{_listed(down)} (payload.gravity)",
+                "gravity", f"{listed(-gravity, 4)} m/s^2", f"{listed(down, 4)} (payload.gravity)",
                 "set the mounting on the pendant (Installation, Mounting), or payload.gravity",
             )  # fmt: skip
     slider = found.values.get("target_speed_fraction", 1.0)
@@ -174,8 +175,8 @@ def _payload(
         off = float(np.linalg.norm(cog - np.array(ours.center_of_mass)))
         if not off <= _COG:
             return [
-                f"payload: the robot has its centre at {_listed(cog)} m, payload.center_of_mass "
-                f"is {_listed(np.array(ours.center_of_mass))} m; correct the wrong one"
+                f"payload: the robot has its centre at {listed(cog, 4)} m, payload.center_of_mass "
+                f"is {listed(np.array(ours.center_of_mass), 4)} m; correct the wrong one"
             ]
     return []
 
@@ -190,7 +191,3 @@ class NotReady(RobotError):
     def __init__(self, name: str, problems: list[str]) -> None:
         self.problems = [f"{name}: {problem}" for problem in problems]
         super().__init__("; ".join(self.problems))
-
-
-def _listed(values: np.ndarray) -> str:
-    return "[" + ", ".join(f"{value:.4g}" for value in values) + "]"
