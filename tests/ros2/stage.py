@@ -18,6 +18,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from tests import watched
 from tests.ros2 import oracle
 from tests.ros2.graph import ROOT, Graph
 from tests.ros2.stub_arm import MODEL, Behaviour
@@ -207,8 +208,13 @@ class Stage:
         return self._clock.trace()
 
     def judge(self) -> None:
-        """What was commanded so far was inside the limits, and no stop came as a surprise."""
-        oracle.judge(self.trace(), self._config, MODEL)
+        """What was commanded so far was inside the limits, by a node that was watched, and no stop
+        came as a surprise.
+        """
+        if len(self.trace()) or self.commands:
+            oracle.judge(self._clock.trace(guards=True), self._config, MODEL)
+            watched.watches.look()
+            assert watched.watches.ticks[self.node.pid], "the node is not watched"
         self.graph.settle()
 
     def close(self) -> None:
