@@ -37,7 +37,7 @@ settings.load_profile("same every time")
 _TRACES = tempfile.TemporaryDirectory(prefix="ur-admittance-traces-", dir=watched.place())
 os.environ[watched.FOLDER] = _TRACES.name
 watched.begin()
-WATCHES = watched.Watches(Path(_TRACES.name))
+watched.watches = watched.Watches(Path(_TRACES.name))
 
 _PATHS = [str(Path(__file__).parent / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
 _COMPILE = """
@@ -63,7 +63,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     try:
         yield
     except BaseException:
-        WATCHES.end()
+        watched.watches.end()
         raise
     _judge(item)
 
@@ -76,7 +76,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
 
 
 def _judge(item: pytest.Item) -> None:
-    found = WATCHES.end()
+    found = watched.watches.end()
     for mark in item.iter_markers("unjudged"):
         assert mark.kwargs["reason"]
         found = {k: v for k, v in found.items() if mark.args and k not in mark.args}

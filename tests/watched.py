@@ -268,6 +268,7 @@ class Watches:
     """Judges all that is written in the folder.
 
     Attributes:
+        folder: where it is written.
         ticks: of controllers, by process.
         commands: to robots, by process.
     """
@@ -275,7 +276,7 @@ class Watches:
     def __init__(self, folder: Path) -> None:
         self.ticks: Counter[int] = Counter()
         self.commands: Counter[int] = Counter()
-        self._folder = folder
+        self.folder = folder
         self._processes: dict[str, _Process] = {}
         self._at: dict[Path, int] = {}
         here.full = self.look
@@ -283,7 +284,7 @@ class Watches:
     def look(self) -> None:
         """Judge all that came since the last time."""
         here.turn_over()
-        for path in sorted(self._folder.iterdir()):
+        for path in sorted(self.folder.iterdir()):
             name, _, _ = path.name.partition(".")
             number = int(name.partition("-")[0])
             ended = number == os.getpid() or not Path(f"/proc/{number}").exists()
@@ -325,7 +326,7 @@ class _Process:
         from ur_admittance.kernel import layout
 
         judges = self._judges
-        for kind, source, data, after in _records(path, at):
+        for kind, source, data, after in records(path, at):
             at = after
             if kind == TICK:
                 self._rows[source].append(data)
@@ -395,7 +396,7 @@ class _Process:
                 del self._judges[source]
 
 
-def _records(path: Path, at: int) -> Iterator[tuple[int, int, bytes, int]]:
+def records(path: Path, at: int) -> Iterator[tuple[int, int, bytes, int]]:
     """From a place in a file on: kind, source, contents, and the place of the next. The last may
     not be whole: it is still being written, or its process was killed over it.
     """
@@ -408,3 +409,7 @@ def _records(path: Path, at: int) -> Iterator[tuple[int, int, bytes, int]]:
                 return
             at += HEAD.size + size
             yield kind, source, data, at
+
+
+watches: Watches
+"""All of them, where there are tests: see `tests/conftest.py`."""

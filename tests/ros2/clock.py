@@ -4,6 +4,8 @@ The arm's process lets time pass, where it would sleep until its next cycle: onl
 that listens has taken the last joint state and come back for another, and never faster than the
 clock on the wall. What such a node commanded has arrived before the arm goes on. So every state is
 answered, in the same simulated instant, however busy the machine is; and a run is the same on all.
+It does not wait for a process that is dead or suspended. The guard of velocity mode reads the same
+clock (`guard_process.py`): what the machine pauses is no silence to it.
 
     python -m tests.ros2.clock FILE arm MODULE [ARGUMENT...]
     python -m tests.ros2.clock FILE SLOT VERB [ARGUMENT...]
@@ -23,6 +25,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +38,11 @@ COMMANDS = (
     "/scaled_joint_trajectory_controller/joint_trajectory",
 )
 SLOTS = 16  # processes that may listen
-_WORDS = 1 + len(COMMANDS)  # of one slot: the newest state taken, commands sent by topic
-_PATIENCE = 2.0  # s on the wall, for a process that does not come back: it is dead, or suspended
+CLOCK = "UR_ADMITTANCE_CLOCK"  # in the environment of what a process starts: its slot, and the file
+_WORDS = 2 + len(COMMANDS)  # of one slot: the newest state taken, commands sent by topic, process
+_PATIENCE = 60.0  # s on the wall, for a process that does not come back though it lives
+_NEVER_CAME = 2.0  # s on the wall, for a command that was sent before the two knew of each other
+_GUARDED = ("run", "play")  # verbs that start a guard
 _PR_SET_PDEATHSIG = 1
 _LOOK = 5e-4  # s on the wall, between two looks at the others
 
@@ -72,16 +78,31 @@ class Clock:
         self.words[0] = round(self.words[0] + seconds, 9)
 
     def slot(self, number: int) -> np.ndarray:
-        """The newest state that a process has taken, 0 while it does not listen; commands sent."""
+        """The newest state that a process has taken, 0 while it does not listen; commands sent;
+        its number.
+        """
         return self.words[2 + number * _WORDS :][:_WORDS]
 
     def told(self, topic: int) -> float:
         """How many commands of a kind all processes have sent."""
         return float(self.words[2:].reshape(SLOTS, _WORDS)[:, 1 + topic].sum())
 
-    def trace(self) -> np.ndarray:
-        """Every command so far: slot, kind (see `COMMANDS`), when [s], six numbers; (n, 9)."""
+    def suspended(self, number: int) -> bool:
+        """Whether the process of a slot is dead, or stopped by a signal."""
+        try:
+            stat = Path(f"/proc/{int(self.slot(number)[-1])}/stat").read_text()
+        except OSError:
+            return True
+        return stat.rpartition(")")[2].split()[0] in "TtZX"
+
+    def trace(self, *, guards: bool = False) -> np.ndarray:
+        """Every command so far: slot, kind (see `COMMANDS`), when [s], six numbers; (n, 9).
+
+        Args:
+            guards: also what guards have sent, each under its node's slot, after what that sent.
+        """
         files = sorted(self.path.parent.glob(f"{self.path.name}.trace.*"))
+        files += self.path.parent.glob(f"{self.path.name}.guard.*") if guards else []
         rows = [np.frombuffer(file.read_bytes(), np.float64).reshape(-1, 9) for file in files]
         return np.concatenate([np.empty((0, 9)), *rows])
 
@@ -104,6 +125,7 @@ def listen(clock: Clock, number: int) -> Callable[[], None]:
 
     undo: list[Callable[[], None]] = []
     slot, newest, empty = clock.slot(number), 0.0, False
+    slot[-1] = os.getpid()
     trace = os.open(f"{clock.path}.trace.{number}", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     _replace(time, "monotonic", clock.now, undo)
     _replace(time, "time_ns", clock.now_ns, undo)
@@ -164,7 +186,7 @@ def drive(clock: Clock) -> None:
     from rclpy.impl.implementation_singleton import rclpy_implementation as rcl
 
     undo: list[Callable[[], None]] = []
-    away = dict.fromkeys(range(SLOTS), 0.0)
+    away = {number: float(clock.slot(number)[0]) for number in range(SLOTS)}  # of an arm before
     heard = [clock.told(kind) for kind in range(len(COMMANDS))]
     clock.words[1] = 0
     _replace(time, "monotonic", clock.now, undo)
@@ -177,8 +199,9 @@ def drive(clock: Clock) -> None:
     def sleep(seconds: float) -> None:
         begun = wall()
         while late := [number for number in range(SLOTS) if not in_step(number)]:
-            if wall() - begun > _PATIENCE:
-                away.update({number: clock.slot(number)[0] for number in late})
+            gone = wall() - begun > _PATIENCE
+            gone = late if gone else [number for number in late if clock.suspended(number)]
+            away.update({number: clock.slot(number)[0] for number in gone})
             _sleep(_LOOK)
         _sleep(max(0.0, seconds - (wall() - begun)))
         clock.advance(seconds)
@@ -194,7 +217,7 @@ def drive(clock: Clock) -> None:
             k = COMMANDS.index(topic)
             while taken is None and heard[k] < clock.told(k):  # it is on its way
                 # Unless it was sent before the two knew of each other, or the sender is gone.
-                given_up = not self.get_publisher_count() or wall() - begun > _PATIENCE
+                given_up = not self.get_publisher_count() or wall() - begun > _NEVER_CAME
                 _sleep(_LOOK)
                 taken = take(self, kind, raw)
                 if given_up:
@@ -210,6 +233,7 @@ def drive(clock: Clock) -> None:
 def main() -> None:
     path, role, name = sys.argv[1:4]
     clock = Clock(Path(path))
+    os.environ[CLOCK] = f"{role} {clock.path}"
     faulthandler.register(signal.SIGUSR1)
     end_with_parent()
     sys.argv[:] = [name, *sys.argv[4:]] if role == "arm" else ["ur-admittance", *sys.argv[3:]]
@@ -217,6 +241,9 @@ def main() -> None:
         drive(clock)
     else:
         atexit.register(listen(clock, int(role)))
+    if name in _GUARDED:
+        guard = import_module("ur_admittance.ros2.guard")
+        guard._PROGRAM = Path(__file__).with_name("guard_process.py")
     if role == "arm":
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     else:

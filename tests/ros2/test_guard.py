@@ -22,7 +22,7 @@ from tests.ros2.graph import PATIENCE, Graph, timeouts
 from tests.ros2.stage import COMMANDS
 from ur_admittance.ros2 import guard_process
 
-RATE = 50.0  # Hz, so slow that the guard, which goes by the clock on the wall, is patient
+RATE = 50.0  # Hz
 MODEL = RobotModel.ur("ur5e")
 CONFIG = Config.preset("hand-guiding").replace(
     {
