@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests import watched
+from tests.oracle import taps, watched
 
 # Before NumPy is loaded: on a busy machine its threads wait for each other at every 3 x 3 product.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -35,11 +35,14 @@ settings.load_profile("same every time")
 # All that drives an arm is watched, here and in every Python that a test starts; first of all, so
 # that nothing of ours is loaded before.
 _TRACES = tempfile.TemporaryDirectory(prefix="ur-admittance-traces-", dir=watched.place())
-os.environ[watched.FOLDER] = _TRACES.name
-watched.begin()
+os.environ[taps.FOLDER] = _TRACES.name
+taps.begin()
 watched.watches = watched.Watches(Path(_TRACES.name))
 
-_PATHS = [str(Path(__file__).parent / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+_PATHS = [
+    str(Path(__file__).parent / "oracle/everywhere"),
+    *filter(None, [os.environ.get("PYTHONPATH")]),
+]
 _COMPILE = """
 from ur_admittance import Config, Controller, RobotModel
 Controller(RobotModel.ur("ur5e"), Config())

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tests.oracle import ANGULAR as ANGULAR
-from tests.oracle import LINEAR as LINEAR
-from tests.oracle import lengths as lengths
-from tests.oracle import oracle as oracle
+from tests.oracle.judge import oracle as oracle
+from tests.oracle.piece import ANGULAR as ANGULAR
+from tests.oracle.piece import LINEAR as LINEAR
+from tests.oracle.piece import lengths as lengths
 from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.faults import FAULTS
 from ur_admittance.kernel import layout

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation, Slerp
 
 from ur_admittance import Config, ConfigError, Controller, RobotModel, loop
@@ -174,5 +174,5 @@ def test_a_taught_path_is_played_back_within_2_mm_also_where_it_turns_sharply() 
         summary = loop.run(arm, controller, seconds=60.0, each=each)
     assert playing.outcome == "reached" and not summary.faulted
     way = np.array([path.at(t)[0][:3, 3] for t in np.linspace(0.0, path.seconds, 1000)])
-    assert cKDTree(way).query(np.array(played))[0].max() < 0.002  # nowhere off the path
-    assert cKDTree(np.array(played)).query(way)[0].max() < 0.002  # and none of it left out
+    assert KDTree(way).query(np.array(played))[0].max() < 0.002  # nowhere off the path
+    assert KDTree(np.array(played)).query(way)[0].max() < 0.002  # and none of it left out

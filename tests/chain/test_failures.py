@@ -134,7 +134,8 @@ def test_what_is_upstream_of_a_failure_goes_on():
     above = Wired("above", exports=["x"])
     manager = ControllerManager(arm())
     manager.load(above, Wired("fails", reads=["above/x"], exports=["y"]), Wired("aside"))
-    manager.load(Wired("below", reads=["fails/y"]))
+    below = Wired("below", reads=["fails/y"])
+    manager.load(below)
     manager.switch(activate=["above", "fails", "below", "aside"])
     loop = Watched(manager)
     loop.tick()
@@ -143,7 +144,7 @@ def test_what_is_upstream_of_a_failure_goes_on():
     loop.tick()
     loop.tick()
     assert manager.active == ("above", "aside")
-    assert manager["below"].calls[-1] == "error"
+    assert below.calls[-1] == "error"
 
 
 def test_the_error_is_kept_with_the_last_two_seconds():

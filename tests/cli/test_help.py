@@ -10,7 +10,7 @@ import typer
 from tests.cli.support import invoke
 from ur_admittance.cli import app, kinds
 
-VERBS = list(typer.main.get_command(app).commands)
+VERBS = list(typer.main.get_group(app).commands)
 OPTION = re.compile(r"^  (--?\S.*?)(?:  |\n)", re.MULTILINE)
 UNIT = re.compile(r"\[([^\]]*\W)?(s|N|Nm|m|rad|degrees|kg|Hz)(\W[^\]]*)?\]")
 RATIOS = ("--pace", "--speed")  # times as fast

@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from tests.cli.support import PUSHED, attached, invoke, until
 from ur_admittance import teaching
@@ -59,8 +59,8 @@ def test_a_path_taught_beside_a_run_is_played_slower_there_and_back_within_2_mm(
     tool = read(recorded).records["X_WP"][:, :3, 3]
     way = np.array([path.at(t)[0][:3, 3] for t in np.linspace(0.0, path.seconds, 1000)])
     begun = int(np.argmax(np.linalg.norm(tool - way[0], axis=1) < 0.001))
-    assert cKDTree(way).query(tool[begun:])[0].max() < 0.002
-    assert cKDTree(tool[begun:]).query(way)[0].max() < 0.002
+    assert KDTree(way).query(tool[begun:])[0].max() < 0.002
+    assert KDTree(tool[begun:]).query(way)[0].max() < 0.002
     assert np.linalg.norm(tool[-1] - way[0]) < 0.002
 
 

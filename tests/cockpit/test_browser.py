@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from tests.cockpit.support import CHROMIUM, FLAGS, NO_BROWSER
 from ur_admittance import RobotModel
@@ -168,8 +168,8 @@ def test_the_page_shows_tunes_pulls_records_stops_and_resets_an_arm(cockpit, bro
     begun = int(np.argmax(np.linalg.norm(tool - way[0], axis=1) < 0.001))
     assert np.linalg.norm(tool[0] - way[-1]) < 0.002  # where it was led to: it has no past
     tool = tool[begun:]  # behind the straight way to the path's start
-    assert cKDTree(way).query(tool)[0].max() < 0.002  # nowhere off the path
-    assert cKDTree(tool).query(way)[0].max() < 0.002  # and none of it left out
+    assert KDTree(way).query(tool)[0].max() < 0.002  # nowhere off the path
+    assert KDTree(tool).query(way)[0].max() < 0.002  # and none of it left out
     assert np.linalg.norm(tool[-1] - way[0]) < 0.002
 
     # The recording's report opens.

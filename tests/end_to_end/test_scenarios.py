@@ -114,15 +114,15 @@ def test_the_hand_acts_by_the_controllers_clock():
         for _ in range(2000):
             robot.wait()
         controller = Controller(robot.model, scenario.config())
-        felt = []
+        seen = []
         play(
             scenario,
             robot,
             controller,
             seconds=4.0,
-            each=lambda state, out: felt.append((out["time"], np.abs(out["F_S_comp"]).max())),
+            each=lambda state, out: seen.append((out["time"], np.abs(out["F_S_comp"]).max())),
         )
-    felt = np.array(felt)
+    felt = np.array(seen)
     assert felt[felt[:, 0] < 1.0, 1].max() < 0.1
     assert felt[felt[:, 0] > 1.5, 1].max() > 2.0
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ur_admittance.errors import ConfigError, RobotError
-from ur_admittance.fake_robot.arm import CYCLE
+from ur_admittance.fake_robot.arm.arm import CYCLE
 from ur_admittance.fake_robot.robot import FakeRobot
 
 

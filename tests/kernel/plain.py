@@ -34,7 +34,7 @@ def _modules() -> dict[str, ModuleType]:
     finally:
         numba.config.DISABLE_JIT = False  # type: ignore[attr-defined]
         sys.modules.update(kept)
-        ur_admittance.kernel = kept[PACKAGE]
+        ur_admittance.kernel = kept[PACKAGE]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def plain(step: str) -> Any:

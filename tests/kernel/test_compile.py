@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from numba.core.errors import NumbaError
 
 from ur_admittance.kernel import compile as compiling
 from ur_admittance.kernel import tick
@@ -112,7 +113,7 @@ def test_nothing_in_the_tick_can_allocate():
     def calls(n):
         return len(allocates(n))
 
-    with pytest.raises(numba.core.errors.NumbaError, match="NRT"):
+    with pytest.raises(NumbaError, match="NRT"):
         calls(3)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numba import types
@@ -28,7 +30,7 @@ def _listed() -> list[list[str]]:
 
 
 def _originals() -> tuple:
-    context = cpu_target.typing_context
+    context: Any = cpu_target.typing_context
     return (
         "resolve_function_type" in vars(context),
         "resolve_value_type" in vars(context),
@@ -47,7 +49,7 @@ def test_variables_of_statements_are_those_that_numba_lists_in_its_order():
 
 
 def test_records_and_values_are_the_same_at_the_second_asking():
-    context = cpu_target.typing_context
+    context: Any = cpu_target.typing_context
     record = from_dtype(np.dtype([("a", "f8"), ("b", "i8", (3,))]))
     written, typed = repr(record), context.resolve_value_type(1.5)
     with shortcuts(context):

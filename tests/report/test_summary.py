@@ -85,9 +85,10 @@ def test_the_summary_fits_one_screen():
     assert len(summary["admittance"]) == 6
     summary["events"] = summarise(faulty())["events"] * 3
     summary["event_count"] = len(summary["events"])
-    console = Console(width=80, file=io.StringIO())
+    shown = io.StringIO()
+    console = Console(width=80, file=shown)
     show_summary(summary, console)
-    lines = console.file.getvalue().splitlines()
+    lines = shown.getvalue().splitlines()
     assert len(lines) < 24 and max(map(len, lines)) <= 80
     assert any(line.startswith("rz") for line in lines)
 

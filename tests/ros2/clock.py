@@ -242,7 +242,7 @@ def main() -> None:
     else:
         atexit.register(listen(clock, int(role)))
     if name in _GUARDED:
-        guard = import_module("ur_admittance.ros2.guard")
+        guard: Any = import_module("ur_admittance.ros2.guard")
         guard._PROGRAM = Path(__file__).with_name("guard_process.py")
     if role == "arm":
         runpy.run_module(name, run_name="__main__", alter_sys=True)

@@ -1,9 +1,9 @@
 """The guard's process, `ur_admittance/ros2/guard_process.py`, on the clock of its graph.
 
 While that stands still, because the machine has paused somebody, nobody is silent. What the guard
-sends is judged, alone (`tests/sent.py`) and with what its node sends: it is in the same trace.
-Where the node is gone and the clock has stopped for good, there is no arm either, and it ends by
-the clock on the wall.
+sends is judged, alone (`tests/oracle/sent.py`) and with what its node sends: it is in the same
+trace. Where the node is gone and the clock has stopped for good, there is no arm either, and it
+ends by the clock on the wall.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tests import watched
+from tests.oracle import taps
 from tests.ros2.clock import CLOCK, Clock
 
 PROGRAM = Path(__file__).parents[2] / "src/ur_admittance/ros2/guard_process.py"
@@ -62,15 +62,15 @@ def main() -> None:
     program.LOOK = max(program.LOOK, 0.5 * order["period"])  # by which this clock goes
     trace = os.open(f"{path}.guard.{slot}", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     send, source = program.Guard._send, 1
-    limits = watched.ROBOTS.pack(*[math.inf] * 6, *order["qdd"], order["period"])
-    watched.here.write(watched.ROBOT, source, limits, b"the guard's arm")
+    limits = taps.ROBOTS.pack(*[math.inf] * 6, *order["qdd"], order["period"])
+    taps.here.write(taps.ROBOT, source, limits, b"the guard's arm")
 
     def sent(self: Any, qd: list[float]) -> None:
         send(self, qd)
         now = clock.now()
         os.write(trace, np.array([float(slot), 0.0, now, *qd]).tobytes())
-        command = watched.COMMANDS.pack(now, watched.VELOCITY, *qd)
-        watched.here.write(watched.COMMAND, source, command)
+        command = taps.COMMANDS.pack(now, taps.VELOCITY, *qd)
+        taps.here.write(taps.COMMAND, source, command)
 
     program.Guard._send = sent
     program.main(order)

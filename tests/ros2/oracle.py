@@ -1,8 +1,8 @@
 """What must be true of all commands that reached the graph, whatever happened meanwhile.
 
-Nodes are judged by their own traces, too (`tests/oracle.py`), and by what they tell their robot
-(`tests/sent.py`). This is what an arm on the graph hears: of a node, and of its guard, which goes
-on where the node was silenced.
+Nodes are judged by their own traces, too, and by what they tell their robot (`tests/oracle`). This
+is what an arm on the graph hears: of a node, and of its guard, which goes on where the node was
+silenced.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from tests import watched
+from tests.oracle import watched
 from tests.ros2 import oracle
 from tests.ros2.graph import ROOT, Graph, timeouts
 from tests.ros2.stub_arm import MODEL, Behaviour
@@ -229,9 +229,9 @@ class Stage:
         and no stop came as a surprise.
         """
         trace = self._clock.trace(guards=True)
-        if len(trace) or self.commands:
-            since, self._judged = self._judged, self._clock.now()
-            oracle.judge(trace[trace[:, 2] >= since], self._config, MODEL)
+        trace, self._judged = trace[trace[:, 2] >= self._judged], self._clock.now()
+        if len(trace):
+            oracle.judge(trace, self._config, MODEL)
             watched.watches.look()
             assert watched.watches.ticks[self.node.pid], "the node is not watched"
         self.graph.settle()

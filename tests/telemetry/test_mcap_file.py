@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,8 @@ def test_every_index_entry_points_at_its_message(tmp_path):
     batch(file, 0)
     file.finish()
     with path.open("rb") as stream:
-        records = list(StreamReader(stream, emit_chunks=True, validate_crcs=True).records)
+        reader = StreamReader(stream, emit_chunks=True, validate_crcs=True)
+        records: list[Any] = list(reader.records)
     (chunk,) = (r for r in records if type(r).__name__ == "Chunk")
     import zstandard
 

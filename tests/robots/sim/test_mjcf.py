@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from tests.robots.sim.support import QUIET, contact_wrench, lower
 from tests.support import LINEAR, arm, moved, random_pose
@@ -149,9 +149,9 @@ def test_the_meshes_of_neighbours_meet_however_the_joints_turn(name):
         points = [np.concatenate(links[body]) for body in sorted(links)]
         assert len(points) == 7
         for one, next_one in pairwise(points):
-            assert cKDTree(one).query(next_one)[0].min() < 0.003
+            assert KDTree(one).query(next_one)[0].min() < 0.003
         flange = model.fk(q)[:3, 3]
-        assert cKDTree(points[-1]).query(flange)[0] < 0.05
+        assert KDTree(points[-1]).query(flange)[0] < 0.05
 
 
 def test_an_arm_without_meshes_keeps_its_capsules_in_sight():

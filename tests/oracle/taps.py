@@ -1,15 +1,15 @@
 """Whatever drives an arm under a test is watched, in this process and in all that it starts.
 
 Taps on controllers, chains, robots and rollouts write down what these say and are told, to a file
-of each process in one folder. The process of the tests reads these files and holds them to the
-oracle (`tests/oracle.py`, `tests/sent.py`). So a process that is killed loses nothing, and one that
+of each process in one folder. The process of the tests reads these files (`watched.py`) and holds
+them to the oracle. So a process that is killed loses nothing, and one that
 keeps time is not made late by a judge: a tick costs it a call of `writev`. Only rollouts, which
 keep no time and would fill the disk, are judged where they run.
 
-Python loads `tests/site/sitecustomize.py` wherever a test starts it, and that calls `begin()`: the
+Python loads `everywhere/sitecustomize.py` wherever a test starts it, and that calls `begin()`: the
 code that is watched has no part in it, and commands are started as users start them. A process
 that drives nothing writes nothing, nor does a copy that another makes of itself (`fork`) of what
-the other drives. Of this module a watched process needs what is above `Watches` only.
+the other drives.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ import os
 import struct
 import sys
 import weakref
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,6 @@ KINDS = ("send_velocity", "send_position", "send_trajectory", "stop")  # of comm
 VELOCITY, POSITION, TRAJECTORY, REST = range(4)
 LEADERS = ("ur_admittance.loop", "ur_admittance.calibration.")  # whose commands to robots count
 MANY = 1 << 27  # bytes, after which this process's own are judged in the middle of a test
-ROOM = 1 << 32  # bytes, for those of all
 
 
 class Trace:
@@ -143,7 +141,7 @@ def tapped(controller: Any, tick: Callable[..., int]) -> Callable[..., int]:
     )
     generation, count = controller.params["generation"].data, controller.state["event_count"].data
     seeding = controller.state["seeding"].data
-    more = memoryview(bytearray(16)).cast("q")  # as in `oracle.ROW`
+    more = memoryview(bytearray(16)).cast("q")  # as in `piece.ROW`
     head = HEAD.pack(TICK, source, len(outputs) + 16)
     known: list[int] = []
     _at_its_end(controller, source)
@@ -233,7 +231,7 @@ def _tap_rollouts(module: Any) -> None:
 def _oracle() -> Any:
     sys.path.append(str(ROOT))
     try:
-        return importlib.import_module("tests.oracle")
+        return importlib.import_module("tests.oracle.judge")
     finally:
         sys.path.remove(str(ROOT))
 
@@ -250,166 +248,3 @@ TAPS: dict[str, Callable[[Any], None]] = {
     "ur_admittance.robots.ros2.robot": _tap_robots,
     "ur_admittance.rollout.rollout": _tap_rollouts,
 }
-
-
-# --- in the process of the tests ---
-
-
-def place() -> str | None:
-    """Where to write: in memory, if there is much; else where temporary files go."""
-    try:
-        space = os.statvfs("/dev/shm")
-    except OSError:
-        return None
-    return "/dev/shm" if space.f_bavail * space.f_frsize > ROOM else None
-
-
-class Watches:
-    """Judges all that is written in the folder.
-
-    Attributes:
-        folder: where it is written.
-        ticks: of controllers, by process.
-        commands: to robots, by process.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.ticks: Counter[int] = Counter()
-        self.commands: Counter[int] = Counter()
-        self.folder = folder
-        self._processes: dict[str, _Process] = {}
-        self._at: dict[Path, int] = {}
-        here.full = self.look
-
-    def look(self) -> None:
-        """Judge all that came since the last time."""
-        here.turn_over()
-        for path in sorted(self.folder.iterdir()):
-            name, _, _ = path.name.partition(".")
-            number = int(name.partition("-")[0])
-            ended = number == os.getpid() or not Path(f"/proc/{number}").exists()
-            process = self._processes.setdefault(name, _Process(self, number))
-            self._at[path] = process.read(path, self._at.get(path, 0))
-            if ended:
-                path.unlink()
-                del self._at[path]
-                if number != os.getpid():
-                    process.judge()
-        for process in self._processes.values():
-            process.judge()
-
-    def end(self) -> dict[str, str]:
-        """What was broken since the last end: what -> where first, and by how much."""
-        self.look()
-        found: dict[str, str] = {}
-        for process in self._processes.values():
-            found |= process.found()
-        return found
-
-
-class _Process:
-    """What one process has written."""
-
-    def __init__(self, watches: Watches, number: int) -> None:
-        self._watches, self._number, self._words = watches, number, ""
-        self._judges: dict[int, Any] = {}
-        self._rows: dict[int, list[bytes]] = defaultdict(list)
-        self._events: dict[int, dict[int, Any]] = defaultdict(dict)
-        self._found: dict[str, str] = {}
-
-    def read(self, path: Path, at: int) -> int:
-        """Take the records of a file from a place on; returns the place of the next."""
-        import numpy as np
-
-        from tests import sent
-        from tests.oracle import Judge
-        from ur_admittance.kernel import layout
-
-        judges = self._judges
-        for kind, source, data, after in records(path, at):
-            at = after
-            if kind == TICK:
-                self._rows[source].append(data)
-                self._watches.ticks[self._number] += 1
-                if len(self._rows[source]) >= 4000:
-                    self._judge(source)
-            elif kind == PARAMS:
-                self._judge(source)
-                params = np.frombuffer(data, layout.PARAMS)[0]
-                if source in judges:
-                    judges[source].change(params)
-                else:
-                    judges[source] = Judge(params)
-            elif kind == EVENTS:
-                place = len(self._rows[source])
-                self._events[source][place] = np.frombuffer(data, layout.EVENT)
-            elif kind == CYCLE:
-                judges[source].cycle(np.frombuffer(data, sent.CYCLE)[0])
-            elif kind == COMMAND:
-                judges[source].command(np.frombuffer(data, sent.COMMAND)[0])
-                self._watches.commands[self._number] += 1
-            elif kind == CHAIN:
-                self._collect(source)
-                judges[source] = sent.ChainCommands(np.frombuffer(data, float).reshape(2, 6))
-            elif kind == ROBOT:
-                limits = np.frombuffer(data, float, 13)
-                judges[source] = sent.RobotCommands(data[ROBOTS.size :].decode(), limits)
-            elif kind == FOUND:
-                name, _, where = data.decode().partition("\n")
-                self._found.setdefault(name, where)
-            elif kind == PROCESS:
-                self._words = data.decode(errors="replace")
-            elif kind == END:
-                self._judge(source)
-                self._collect(source)
-        return at
-
-    def judge(self) -> None:
-        """What is not judged yet."""
-        for source in list(self._rows):
-            self._judge(source)
-
-    def found(self) -> dict[str, str]:
-        """What was broken since the last time."""
-        for source in self._judges:
-            self._collect(source, keep=True)
-        found, self._found = self._found, {}
-        if self._number != os.getpid():
-            found = {name: f"{where}, in {self._words}" for name, where in found.items()}
-        return found
-
-    def _judge(self, source: int) -> None:
-        import numpy as np
-
-        from tests.oracle import ROW
-
-        if rows := self._rows.pop(source, None):
-            events = self._events.pop(source, {})
-            self._judges[source].take(np.frombuffer(b"".join(rows), ROW), events)
-
-    def _collect(self, source: int, keep: bool = False) -> None:
-        judge = self._judges.get(source)
-        if judge is not None:
-            self._found = judge.found | self._found
-            judge.found = {}
-            if not keep:
-                del self._judges[source]
-
-
-def records(path: Path, at: int) -> Iterator[tuple[int, int, bytes, int]]:
-    """From a place in a file on: kind, source, contents, and the place of the next. The last may
-    not be whole: it is still being written, or its process was killed over it.
-    """
-    with path.open("rb") as file:
-        file.seek(at)
-        while len(head := file.read(HEAD.size)) == HEAD.size:
-            kind, source, size = HEAD.unpack(head)
-            data = file.read(size)
-            if len(data) < size:
-                return
-            at += HEAD.size + size
-            yield kind, source, data, at
-
-
-watches: Watches
-"""All of them, where there are tests: see `tests/conftest.py`."""

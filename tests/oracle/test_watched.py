@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests import watched
 from tests.cli.support import SCRIPT
+from tests.oracle import taps, watched
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RUN = ("run", "--robot", "sim", "--config", "preset:hand-guiding", "--pace", "0", "--seconds", "1")
 PUSHED = (*RUN, "--push", "0", "20", "0", "--json")
 CODE = "import sys; from ur_admittance.cli import main; main()"
@@ -115,12 +115,12 @@ def test_a_process_that_drives_nothing_writes_nothing() -> None:
 
 def test_what_is_being_written_is_not_read_before_it_is_whole(tmp_path: Path) -> None:
     file = tmp_path / "1-x.0"
-    whole = watched.HEAD.pack(watched.FOUND, 0, 9) + b"what\nhere"
+    whole = taps.HEAD.pack(taps.FOUND, 0, 9) + b"what\nhere"
     file.write_bytes(whole + whole[:20])
     assert len(list(watched.records(file, 0))) == 1
     file.write_bytes(whole + whole)
     ((kind, source, data, after),) = watched.records(file, len(whole))
-    assert (kind, source, data, after) == (watched.FOUND, 0, b"what\nhere", 2 * len(whole))
+    assert (kind, source, data, after) == (taps.FOUND, 0, b"what\nhere", 2 * len(whole))
 
 
 # --- and judged ---

@@ -15,7 +15,7 @@ from collections import deque
 
 import numpy as np
 
-from tests.watched import POSITION, REST, VELOCITY
+from tests.oracle.taps import POSITION, REST, VELOCITY
 
 SILENT, SILENT_PERIODS = 0.02, 5.0  # s, or cycles if that is longer: then an arm brakes by itself
 CYCLE = np.dtype(
