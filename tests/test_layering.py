@@ -94,6 +94,10 @@ PARTS = {
         "ros2.upkeep",
     ),
 }
+# Folders of tests that are of no one room: of all together, of what judges them, and of the pages.
+BESIDES = {"docs", "end_to_end", "oracle"}
+# Folders whose tests stand in the one above: they are parts of what is tested whole.
+TESTED_ABOVE = ("fake_robot/urscript/builtins",)
 
 each_file = pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 
@@ -242,6 +246,16 @@ def test_every_step_of_the_tick_has_a_file_of_tests() -> None:
         left += names - steps - set(left) - tables
     tests = Path(__file__).with_name("kernel")
     assert [step for step in sorted(steps) if not (tests / f"test_{step}.py").exists()] == []
+
+
+def test_the_folders_of_tests_are_those_of_the_package() -> None:
+    """A folder for every folder of it; and else for a module, or for what `BESIDES` names."""
+    tests = Path(__file__).parent
+    folders = {file.parent.relative_to(tests).as_posix() for file in tests.rglob("test_*.py")}
+    rooms = {file.parent.relative_to(ROOT).as_posix() for file in FILES}
+    modules = {file.relative_to(ROOT).with_suffix("").as_posix() for file in FILES}
+    assert [room for room in sorted(rooms - folders) if room not in TESTED_ABOVE] == []
+    assert folders - rooms - modules == BESIDES
 
 
 def test_no_two_modules_import_each_other_when_they_are_loaded() -> None:

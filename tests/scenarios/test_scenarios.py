@@ -130,7 +130,7 @@ def test_the_hand_acts_by_the_controllers_clock():
 @pytest.mark.slow
 def test_two_processes_with_one_seed_do_the_same_bit_for_bit():
     def fingerprint(name: str, seed: int) -> str:
-        command = [sys.executable, "-m", "tests.end_to_end.fingerprint", name, str(seed)]
+        command = [sys.executable, "-m", "tests.scenarios.fingerprint", name, str(seed)]
         return subprocess.run(
             command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=300
         ).stdout
