@@ -15,16 +15,19 @@ from tests.support import arm
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/chaining.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+(WHOLE,) = (block for block in BLOCKS if "with SimRobot" in block)
+(FAILURE,) = (block for block in BLOCKS if "manager.failure" in block)
+(CIRCLE,) = (block for block in BLOCKS if "class Circle" in block)
 
 
 def test_the_first_chain_of_the_page_runs_and_ends_at_rest(capsys):
-    exec(BLOCKS[0], {})
+    exec(WHOLE, {})
     assert capsys.readouterr().out == "inactive player > admittance > forward\n"
 
 
 def test_the_link_of_ones_own_moves_the_tool_on_a_circle_and_the_failure_can_be_read(capsys):
     names: dict = {}
-    exec(BLOCKS[2], names)
+    exec(CIRCLE, names)
     manager = compliant(names["Circle"]("circle"))
     loop = Watched(manager)
     start = arm().fk(loop.q)[:3, 3]
@@ -36,7 +39,7 @@ def test_the_link_of_ones_own_moves_the_tool_on_a_circle_and_the_failure_can_be_
     manager._rewire()
     loop.tick()
     loop.until(lambda: manager.at_rest)
-    exec(BLOCKS[1], {"manager": manager})
+    exec(FAILURE, {"manager": manager})
     assert "'circle' failed" in capsys.readouterr().out
     assert manager.switching
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = "UR_ADMITTANCE_TRACES"  # in the environment: where to write
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROCESS, PARAMS, EVENTS, TICK, CHAIN, CYCLE, ROBOT, COMMAND, FOUND, END = range(10)  # records
 HEAD = struct.Struct("<IIQ")  # of a record: kind, source, bytes that follow
 CYCLES = struct.Struct("<dq12d")  # as `sent.CYCLE`
