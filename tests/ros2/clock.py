@@ -125,6 +125,7 @@ def listen(clock: Clock, number: int) -> Callable[[], None]:
 
     undo: list[Callable[[], None]] = []
     slot, newest, empty = clock.slot(number), 0.0, False
+    known: set[int] = set()  # subscriptions that have been asked for a state
     slot[-1] = os.getpid()
     trace = os.open(f"{clock.path}.trace.{number}", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     _replace(time, "monotonic", clock.now, undo)
@@ -143,6 +144,9 @@ def listen(clock: Clock, number: int) -> Callable[[], None]:
         nonlocal newest, empty
         taken = take(self, kind, raw)
         if raw and self.get_topic_name() == JOINT_STATES:
+            if id(self) not in known:  # what was sent before it was there will never come to it
+                known.add(id(self))
+                newest, empty, slot[0] = 0.0, False, 0.0
             if taken is None:
                 if empty:
                     back()
@@ -156,6 +160,7 @@ def listen(clock: Clock, number: int) -> Callable[[], None]:
     def destroying(self: Any) -> None:
         nonlocal newest, empty
         if self.get_topic_name() == JOINT_STATES:  # it listens no more
+            known.discard(id(self))
             newest, empty, slot[0] = 0.0, False, 0.0
         destroy(self)
 
