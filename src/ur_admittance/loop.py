@@ -25,6 +25,7 @@ from ur_admittance.run_summary import Summary
 from ur_admittance.signals import signals
 
 LATE = 1.5  # periods between two states, beyond which the second counts as late
+SILENT = 5.0  # periods that a tick may be for while no state comes
 OVERRUNS_IN_A_ROW = 3
 OVERRUNS_SHARE = 0.01  # of the ticks of a second
 _BATCH = 500  # ticks between two additions to the histograms
@@ -209,8 +210,7 @@ class _Loop:
         self.ticked = now
         if robot.stopped_by:
             controller.stop(robot.stopped_by)
-        dt = state.began - self.before or self.period  # an old state: the robot is silent
-        self.before = state.began
+        dt = self._passed(state, now)
         if board is not None:
             board.take_params(controller.params)
         controller.observe(state.qd, state.speed_scaling)
@@ -247,6 +247,15 @@ class _Loop:
             self._count()
         if self.each is not None:
             self.each(state, out)
+
+    def _passed(self, state: State, now: float) -> float:
+        """How much time this tick is for, s: since the state before. A robot that is silent gives
+        an old one; that time is over then, and is not made up for when it speaks again.
+        """
+        before, silent = self.before, state.began <= self.before
+        self.before = max(now, before) if silent else state.began
+        dt = self.before - before
+        return (min(dt, SILENT * self.period) if silent else dt) or self.period
 
     def _count(self) -> None:
         """Put the durations into the histograms: seldom, since each time costs many caches."""

@@ -24,6 +24,7 @@ from ur_admittance.loop import RunError
 from ur_admittance.robots.rtde.connection import give_up_after
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.script import NOTHING_NEW
+from ur_admittance.run_summary import Summary
 
 pytest.importorskip("mujoco")
 pytest.importorskip("lark")
@@ -63,7 +64,7 @@ class Wire:
         self._cable, self._config = cable, config
         live_in(self.robot.session)
 
-    def drive(self, seconds: float, **how: float) -> None:
+    def drive(self, seconds: float, **how: float) -> Summary:
         """Push the arm; once it is told to move at 0.1 m/s, the cable is spoilt."""
         controller = Controller(self.robot.model, self._config)
 
@@ -76,7 +77,7 @@ class Wire:
                 self._be_on_the_wall()
                 self.far.free()
 
-        loop.run(self.robot, controller, seconds=seconds, each=each)
+        return loop.run(self.robot, controller, seconds=seconds, each=each)
 
     def _be_on_the_wall(self) -> None:
         session = self.robot.session
@@ -90,8 +91,15 @@ def test_a_pulled_cable_leaves_no_side_waiting_for_the_other(cable: Cable) -> No
     config = Config.preset("hand-guiding").replace(PATIENT)
     with Far(cable) as far:
         wire = Wire(cable, far, config)
-        with pytest.raises(RunError, match="connection to the robot has ended"), wire.robot:
-            wire.drive(60.0, loss=1.0)
+
+        def until_it_ends() -> None:
+            summary = wire.drive(60.0, loss=1.0)
+            assert summary.mode == "stopped", "at rest before we gave up"
+            while True:
+                wire.robot.wait()
+
+        with pytest.raises(RobotError, match="connection to the robot has ended"), wire.robot:
+            until_it_ends()
         seen = far.report()
         assert wire.spoilt and seen["then"] > 0.05, "it moved when the cable was pulled"
         assert seen["speed"] == 0.0 and seen["state"] == "STOPPED"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,47 @@ def test_states_that_come_late_or_together_are_counted_and_do_not_stop_the_arm(k
     assert getattr(summary, counter) > 20
     assert summary.overruns == 0
     assert not summary.faulted and not summary.too_late
+
+
+class Silent(SimRobot):
+    """For 31 ms no state comes while it moves: after five periods each it gives the old one."""
+
+    def __init__(self, *arguments, **options) -> None:
+        super().__init__(*arguments, **options)
+        self.told: list[tuple[float, np.ndarray]] = []
+
+    def wait(self) -> State:
+        state = super().wait()
+        if not 0.4 < self.time < 0.431:
+            self._said = copy.deepcopy(state)
+            state.first_time = state.joint_time
+            return state
+        for _ in range(4):
+            super().wait()
+        return self._said
+
+    def send_velocity(self, qd) -> None:
+        self.told.append((self.clock(), np.array(qd)))
+        super().send_velocity(qd)
+
+
+def test_while_a_robot_is_silent_time_passes_and_is_not_made_up_for_when_it_speaks_again():
+    with Silent("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
+        ticks = []
+        controller = ua.Controller(robot.model, ua.Config())
+        loop.run(
+            robot, controller, seconds=0.6,
+            each=lambda state, out: ticks.append((robot.clock(), out["time"])),
+        )  # fmt: skip
+        clock, time = np.array(ticks).T
+        np.testing.assert_allclose(np.diff(time), np.diff(clock), atol=1e-9)
+        silent = np.diff(clock) > 0.009
+        assert silent.sum() == 3
+        told = np.array([qd for _, qd in robot.told])
+        steps = np.abs(np.diff(told, axis=0)) / robot.model.qdd_max
+        assert (steps.max(axis=1) <= np.diff([at for at, _ in robot.told]) + 1e-9).all()
+        speeds = np.abs(told).max(axis=1)
+        assert speeds[:-1][silent].min() > 0.05 and (np.diff(speeds)[silent] < 0.0).all()
 
 
 class Sleeping(SimRobot):

@@ -41,7 +41,7 @@ SLOTS = 16  # processes that may listen
 CLOCK = "UR_ADMITTANCE_CLOCK"  # in the environment of what a process starts: its slot, and the file
 _WORDS = 2 + len(COMMANDS)  # of one slot: the newest state taken, commands sent by topic, process
 _PATIENCE = 60.0  # s on the wall, for a process that does not come back though it lives
-_NEVER_CAME = 2.0  # s on the wall, for a command that was sent before the two knew of each other
+_NEVER_CAME = 4.0  # s on the wall, for a command that was lost; heartbeats are 3 s apart
 _GUARDED = ("run", "play")  # verbs that start a guard
 _PR_SET_PDEATHSIG = 1
 _LOOK = 5e-4  # s on the wall, between two looks at the others
@@ -86,6 +86,13 @@ class Clock:
     def told(self, topic: int) -> float:
         """How many commands of a kind all processes have sent."""
         return float(self.words[2:].reshape(SLOTS, _WORDS)[:, 1 + topic].sum())
+
+    def sends(self, topic: int) -> bool:
+        """Whether a process that has sent commands of a kind listens, and so may send more."""
+        return any(
+            self.slot(number)[0] and self.slot(number)[1 + topic] and not self.suspended(number)
+            for number in range(SLOTS)
+        )
 
     def suspended(self, number: int) -> bool:
         """Whether the process of a slot is dead, or stopped by a signal."""
@@ -221,8 +228,10 @@ def drive(clock: Clock) -> None:
         if topic in COMMANDS:
             k = COMMANDS.index(topic)
             while taken is None and heard[k] < clock.told(k):  # it is on its way
-                # Unless it was sent before the two knew of each other, or the sender is gone.
-                given_up = not self.get_publisher_count() or wall() - begun > _NEVER_CAME
+                # Unless it was sent before the two knew of each other, or the sender is gone. One
+                # that the arm does not know yet sends it again, with the next heartbeat of DDS.
+                gone = not self.get_publisher_count() and not clock.sends(k)
+                given_up = gone or wall() - begun > _NEVER_CAME
                 _sleep(_LOOK)
                 taken = take(self, kind, raw)
                 if given_up:

@@ -2,7 +2,6 @@
 `calibrate`, `identify`, `tare`, `doctor`. What differs by the kind of robot stands here.
 """
 
-# pyright: reportAttributeAccessIssue=true
 from __future__ import annotations
 
 from collections.abc import Iterator

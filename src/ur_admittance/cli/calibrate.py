@@ -1,6 +1,5 @@
 """`calibrate`: what hangs on the sensor, and what the sensor reads without it."""
 
-# pyright: reportAttributeAccessIssue=true
 from __future__ import annotations
 
 import json

@@ -1,6 +1,5 @@
 """`doctor`: what is wrong, before anything moves."""
 
-# pyright: reportAttributeAccessIssue=true
 from __future__ import annotations
 
 import json

@@ -1,6 +1,5 @@
 """`init`: bring the arm home and write its equilibrium pose."""
 
-# pyright: reportAttributeAccessIssue=true
 from __future__ import annotations
 
 import json
