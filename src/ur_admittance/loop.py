@@ -18,6 +18,7 @@ from ur_admittance import preflight
 from ur_admittance.driver import Board, Driver
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.faults import shares
+from ur_admittance.kernel.check import GAP, LONGEST_DT
 from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.robots.wrench_rate import WrenchRate
@@ -25,7 +26,6 @@ from ur_admittance.run_summary import Summary
 from ur_admittance.signals import signals
 
 LATE = 1.5  # periods between two states, beyond which the second counts as late
-SILENT = 5.0  # periods that a tick may be for while no state comes
 OVERRUNS_IN_A_ROW = 3
 OVERRUNS_SHARE = 0.01  # of the ticks of a second
 _BATCH = 500  # ticks between two additions to the histograms
@@ -137,6 +137,7 @@ class _Loop:
         self.durations: list[tuple[float, float, float, int]] = []  # not yet in the histograms
         self.period = 1.0 / robot.rate
         self.late_after = LATE * self.period
+        self.longest = min(GAP * self.period, LONGEST_DT)  # s that a tick without a state is for
         self.overdue = 0.999 * self.period  # s from a state's arrival, when the next is there, too
         self.state: State | None = None
         self.before, self.started, self.ticked, self.cycle = 0.0, 0.0, 0.0, 0
@@ -255,7 +256,7 @@ class _Loop:
         before, silent = self.before, state.began <= self.before
         self.before = max(now, before) if silent else state.began
         dt = self.before - before
-        return (min(dt, SILENT * self.period) if silent else dt) or self.period
+        return (min(dt, self.longest) if silent else dt) or self.period
 
     def _count(self) -> None:
         """Put the durations into the histograms: seldom, since each time costs many caches."""
