@@ -228,10 +228,11 @@ class Stage:
         """What was commanded since the last time was inside the limits, by a node that was watched,
         and no stop came as a surprise.
         """
-        trace = self._clock.trace(guards=True)
-        trace, self._judged = trace[trace[:, 2] >= self._judged], self._clock.now()
-        if len(trace):
-            oracle.judge(trace, self._config, MODEL)
+        since, self._judged = self._judged, self._clock.now()
+        trace, own = self._clock.trace(guards=True), self._clock.trace()
+        if (trace[:, 2] >= since).any():
+            oracle.judge(trace[trace[:, 2] >= since], self._config, MODEL)
+        if (own[:, 2] >= since).any():  # else its guard alone has told the arm to rest
             watched.watches.look()
             assert watched.watches.ticks[self.node.pid], "the node is not watched"
         self.graph.settle()
