@@ -16,6 +16,7 @@ from collections import deque
 import numpy as np
 
 from tests.oracle.taps import POSITION, REST, VELOCITY
+from ur_admittance.kernel.check import LONGEST_DT
 
 SILENT, SILENT_PERIODS = 0.02, 5.0  # s, or cycles if that is longer: then an arm brakes by itself
 CYCLE = np.dtype(
@@ -140,11 +141,13 @@ class RobotCommands(Commands):
     def command(self, row: np.ndarray) -> None:
         """The next."""
         seconds, self._time = float(row["time"]) - self._time, float(row["time"])
+        late = max(0.0, seconds - self._period)
         if seconds > self._silent:
             self._late.clear()
             self.forget(at_rest=self._kind == REST)
             seconds = self._period
-        self._late.append(max(0.0, seconds - self._period))
+            late = min(late, LONGEST_DT) if late < np.inf else 0.0  # the first is not late
+        self._late.append(late)
         cycles = seconds / self._period
         on_the_wall = abs(cycles - round(cycles)) > 1e-4
         late = sum(self._late) - self._late[-1] + on_the_wall * self._period

@@ -75,6 +75,14 @@ def test_late_commands_leave_their_time_to_the_next_few_only() -> None:
     assert "joint acceleration" in told(*late, gap=PERIOD, at=20)
 
 
+def test_so_does_one_that_was_silent_for_so_long_that_an_arm_brakes_by_itself() -> None:
+    some = velocities()[:60]
+    for k in range(31, 60):  # the state after it is so much newer than that it answered
+        some[k] = (VELOCITY, some[k][1] + 0.021 * QDD)
+    assert told(*some, gap=0.021, at=30) == {}
+    assert "joint acceleration" in told(*some, gap=0.021, at=20)
+
+
 def test_what_a_chain_sends_is_judged_in_both_kinds() -> None:
     def sent(by_position: bool, name: str = "", value: float = 0.0) -> set[str]:
         judge = ChainCommands(LIMITS[:12].reshape(2, 6))
