@@ -110,7 +110,8 @@ class Clock:
         """
         files = sorted(self.path.parent.glob(f"{self.path.name}.trace.*"))
         files += self.path.parent.glob(f"{self.path.name}.guard.*") if guards else []
-        rows = [np.frombuffer(file.read_bytes(), np.float64).reshape(-1, 9) for file in files]
+        whole = [file.read_bytes() for file in files]  # but for a row that is being written
+        rows = [np.frombuffer(row[: len(row) // 72 * 72]).reshape(-1, 9) for row in whole]
         return np.concatenate([np.empty((0, 9)), *rows])
 
 
@@ -160,8 +161,11 @@ def listen(clock: Clock, number: int) -> Callable[[], None]:
                 empty = True
             else:
                 empty = False
-                if taken[1]["publication_sequence_number"] == clock.words[1]:  # it is the arm's
-                    newest = clock.words[1]
+                # The first may be an old one: from then on the arm waits. Whoever else sends joint
+                # states has sent another number of them.
+                number = taken[1]["publication_sequence_number"]
+                if newest < number <= clock.words[1]:
+                    newest = float(number)
         return taken
 
     def destroying(self: Any) -> None:

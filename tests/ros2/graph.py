@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +199,41 @@ class Graph:
         publisher = self.node.create_publisher(kind, topic, qos)
         self.until(publisher.get_subscription_count)
         return publisher
+
+    @contextmanager
+    def in_step(self) -> Iterator[Callable[[Callable[[], object]], None]]:
+        """The arm waits for the test, too, after each state. Gives what lets it go on to the next,
+        once something was done.
+        """
+        assert self.clock is not None
+        words, slot = self.clock.words, self.clock.slot(SLOTS - 2)
+
+        def answer(each: Callable[[], object]) -> None:
+            if slot[0] != words[1]:
+                each()
+                slot[0] = words[1]
+
+        slot[-1] = os.getpid()
+        slot[0] = words[1]
+        try:
+            yield answer
+        finally:
+            slot[0] = 0.0
+
+    @contextmanager
+    def between_ticks(self, process: subprocess.Popen[str]) -> Iterator[None]:
+        """The arm stands, and a process that drives it has answered the last state, and waits."""
+        assert self.clock is not None
+        words, slot = self.clock.words, self.clock.slot(self._slots[process.pid])
+        with self.in_step():
+            before = float(words[1])
+            self.until(lambda: words[1] > before and slot[0] == words[1])
+            yield
+
+    def until_in_step(self, what: Callable[[], object], each: Callable[[], object]) -> None:
+        """As `until`, but `each` is called once after every state, and the arm waits for it."""
+        with self.in_step() as answer:
+            self.until(what, lambda: answer(each))
 
     def until(self, what: Callable[[], object], each: Callable[[], object] = lambda: None) -> None:
         """Take messages until `what` is true, calling `each` every 20 ms. It fails after so long on

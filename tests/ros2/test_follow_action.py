@@ -139,6 +139,8 @@ def test_a_cancelled_goal_brakes_along_its_plan_and_a_new_one_takes_over(
     home, tool = MODEL.fk(MODEL.home)[:3, 3], springy.tool
     assert abs(np.linalg.norm(tool[:2]) - np.linalg.norm(home[:2])) < 2e-3  # still on its arc
 
+    desired = springy.graph.publisher(PoseStamped, f"{NODE}/desired_pose")
+    springy.graph.known_to(NODE)
     first = client.send(trajectory(left + 0.2))
     springy.graph.until(lambda: springy.speed > 0.05)
     second = client.send(trajectory(left))
@@ -146,7 +148,6 @@ def test_a_cancelled_goal_brakes_along_its_plan_and_a_new_one_takes_over(
     assert outcome.status == GoalStatus.STATUS_ABORTED
     assert outcome.result.error_string == "another trajectory takes its place"
     assert outcome.result.error_code == outcome.result.INVALID_GOAL
-    desired = springy.graph.publisher(PoseStamped, f"{NODE}/desired_pose")
     pose = PoseStamped()
     pose.header.frame_id, pose.pose.orientation.w = "base_link", 1.0
     pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = springy.tool.tolist()

@@ -116,7 +116,8 @@ def test_a_node_that_is_stopped_by_a_signal_leaves_the_arm_braked_and_does_not_g
 ) -> None:
     scene = Scene(graph)
     scene.until_moving()
-    scene.node.send_signal(signal.SIGSTOP)
+    with graph.between_ticks(scene.node):
+        scene.node.send_signal(signal.SIGSTOP)
     commands = scene.until_braked()
     assert keeps_its_limits(commands)
     scene.graph.after(2.0)
@@ -131,9 +132,13 @@ def test_a_node_that_is_stopped_by_a_signal_leaves_the_arm_braked_and_does_not_g
 def test_a_guard_that_dies_stops_the_arm_and_its_node_counts_it_as_its_own(graph: Graph) -> None:
     scene = Scene(graph)
     scene.until_moving()
-    assert graph.node.count_publishers(COMMANDS) == 2
-    names = {info.node_name for info in graph.node.get_publishers_info_by_topic(COMMANDS)}
-    assert f"_admittance_node_io_guard_{scene.node.pid}" in names
+
+    def publishers() -> list[str]:
+        return [info.node_name for info in graph.node.get_publishers_info_by_topic(COMMANDS)]
+
+    name = f"_admittance_node_io_guard_{scene.node.pid}"
+    graph.until(lambda: name in publishers())  # DDS tells names later than publishers
+    assert len(publishers()) == 2
     children = Path(f"/proc/{scene.node.pid}/task/{scene.node.pid}/children").read_text().split()
     (guard,) = (
         pid for pid in children if "guard_process" in Path(f"/proc/{pid}/cmdline").read_text()
@@ -149,8 +154,13 @@ def test_without_the_guard_an_arm_that_repeats_goes_on_and_that_has_to_be_asked_
 ) -> None:
     scene = Scene(graph, "--no-guard")
     scene.until_moving()
-    graph.until(lambda: np.abs(scene.states[-1].velocity).max() > 0.1)
-    graph.kill(scene.node)
+
+    def moves() -> bool:
+        return np.abs(scene.states[-1].velocity).max() > 0.1
+
+    with graph.in_step() as answer:  # so that the hand still pushes when the node is killed
+        graph.until(moves, lambda: answer(lambda: None))
+        graph.kill(scene.node)
     del scene.states[:]
     graph.after(1.0)
     assert np.abs(scene.states[-1].velocity).max() > 0.1

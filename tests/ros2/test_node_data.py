@@ -109,7 +109,7 @@ def test_two_that_send_on_one_topic_are_one_too_many(stage: Stage, topic: str):
     stage.graph.known_to(NODE)
     stage.graph.after(0.3, send)
     change = stage.begin_change("activate")
-    stage.graph.until(change.done, send)
+    stage.graph.until_in_step(change.done, send)
     assert not change.result().success
     stage.until_said(words)
     stage.activate()  # it has fallen silent

@@ -18,6 +18,7 @@ from tests.ros2.stage import CONFIG, NODE, RATE, Stage
 from tests.ros2.stub_arm import MODEL
 from ur_admittance.approach import SLOW
 from ur_admittance.blackboard import Blackboard
+from ur_admittance.robots.ros2 import wire
 
 pytestmark = pytest.mark.slow
 
@@ -96,6 +97,8 @@ def test_a_reset_while_the_arm_brakes_says_so(staged):
     slow = CONFIG + "limits: {max_linear_acceleration: 0.05}\n"
     stage = staged("--model", "ur5e", "--inactive", config=slow)
     stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    for service in ("stop", "reset"):  # so that later they answer at once
+        stage.trigger(service)
     stage.activate()
     stage.behave(force=[0, 0, 20, 0, 0, 0])
     stage.graph.until(lambda: stage.speed > 0.2)
@@ -111,6 +114,7 @@ def test_the_program_on_the_robot_forbids_a_start_and_its_end_stops_the_arm(stag
     stage.graph.until(lambda: stage.state == "inactive" and stage.states)
     program = stage.graph.publisher(Bool, PROGRAM, LATCHED)
     program.publish(Bool(data=False))
+    assert wire.arrived(program, PATIENCE)
     stage.refuses("the robot's program does not run")
     program.publish(Bool(data=True))
     stage.activate()

@@ -229,7 +229,8 @@ def test_a_node_that_slept_does_not_go_on_by_itself(graph: Graph):
     graph.start(*sim())
     node = start(graph)
     graph.until(lambda: states and np.abs(states[-1].velocity).max() > 0.1)
-    node.send_signal(signal.SIGSTOP)
+    with graph.between_ticks(node):
+        node.send_signal(signal.SIGSTOP)
     graph.until(lambda: np.abs(states[-1].velocity).max() < 1e-3)
     graph.after(2.0)
     node.send_signal(signal.SIGCONT)

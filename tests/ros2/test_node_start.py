@@ -54,7 +54,9 @@ def test_the_description_may_come_late_and_wrong_ones_are_refused_with_the_reaso
     stage.activate()
     stage.behave(force=[0, 0, 30, 0, 0, 0])
     stage.graph.until(lambda: stage.speed > 0.1)
-    assert stage.change("shutdown")
+    change = stage.begin_change("shutdown")  # its answer is lost if it leaves before that is read
+    stage.graph.until(lambda: change.done() or stage.node.poll() is not None)
+    assert not change.done() or change.result().success
     assert stage.node.wait(PATIENCE) == 0
     stage.until_mute()
     assert stage.speed == 0.0

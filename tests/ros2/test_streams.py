@@ -90,7 +90,8 @@ def test_streams_over_ros_do_what_they_do_in_a_process_and_a_force_that_ends_eas
     turned.quaternion.w, turned.quaternion.x = np.cos(0.25), np.sin(0.25)
     stage.graph.after(0.4, lambda: axes.publish(turned))
     z = stage.tool[2]
-    stage.graph.until(lambda: stage.tool[2] > z + 0.01, lambda: force.publish(wrench()))
+    pressed = wrench()
+    stage.graph.until_in_step(lambda: stage.tool[2] > z + 0.01, lambda: force.publish(pressed))
     stage.graph.until(lambda: stage.speed < 1e-6)  # nobody sends it any more
     assert stage.state == "active" and stage.tool[2] - z < 0.06
 

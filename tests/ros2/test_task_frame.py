@@ -64,6 +64,7 @@ def test_the_law_has_the_axes_of_a_frame_that_moves_or_is_silent_and_forces_are_
     np.testing.assert_allclose(moved / np.linalg.norm(moved), along(0.5), atol=1e-2)
 
     graph.known_to(NODE)
+    send(moving, -0.5)
     graph.after(0.3, lambda: send(moving, -0.5))  # it turns while the arm moves
     start = stage.tool
     graph.until(lambda: np.linalg.norm(stage.tool - start) > 0.03, lambda: send(moving, -0.5))

@@ -35,6 +35,12 @@ def then_hear(*arguments, **options):
     init(*arguments, **options)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 rclpy.init = then_hear
+from ur_admittance.robots.ros2 import hearing, robot
+ask, hearing._LISTENING = hearing.ask_another, 60.0  # s: who tells something may be late
+def ask_patiently(*arguments):
+    robot._PATIENCE = 60.0  # of the participant that is made anew
+    ask(*arguments)
+hearing.ask_another = ask_patiently
 """
 COMMAND = "from ur_admittance.cli import main; main()"
 CONNECT = """
