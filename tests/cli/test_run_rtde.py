@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +27,6 @@ QUICK = """\
 extends: preset:hand-guiding
 max_linear_velocity: 0.8
 """
-# Of a process that does not live in the robot's time.
-PATIENT = """\
-extends: preset:hand-guiding
-safety: {wrench_timeout: 9, joint_timeout: 9, lost_timeout: 10}
-"""
 PUSH = 45.0  # N
 ROOT = Path(__file__).parents[2]
 CYCLE, RAMP = 0.002, 6.2  # s, rad/s^2: of a UR5e
@@ -46,17 +42,15 @@ def fake() -> Iterator[Traced]:
 
 
 @pytest.fixture
-def begin(runtime: None, tmp_path: Path, fake: Traced) -> Iterator[Callable[..., Lockstep]]:
-    """Starts a run on the fake, in the fake's time."""
-    (tmp_path / "quick.yaml").write_text(QUICK)
+def lead(runtime: None, tmp_path: Path, fake: Traced) -> Iterator[Callable[..., Lockstep]]:
+    """Starts a command on the fake, in the fake's time."""
     started: list[subprocess.Popen[str]] = []
     module = (sys.executable, "-m", "tests.robots.rtde.run_process")
     paths = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
 
-    def run(*arguments: str) -> Lockstep:
-        guided = ("run", "--robot", f"rtde://{fake.host}", "--config", "quick.yaml")
+    def begun(verb: str, *arguments: str) -> Lockstep:
         process = subprocess.Popen(
-            [*module, *guided, "--priority", "0", *arguments],
+            [*module, verb, "--robot", f"rtde://{fake.host}", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -66,12 +60,19 @@ def begin(runtime: None, tmp_path: Path, fake: Traced) -> Iterator[Callable[...,
         started.append(process)
         return Lockstep(fake, process)
 
-    yield run
+    yield begun
     for process in started:
         if process.poll() is None:
             process.send_signal(signal.SIGCONT)
             process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def begin(lead: Callable[..., Lockstep], tmp_path: Path) -> Callable[..., Lockstep]:
+    """Starts a run so."""
+    (tmp_path / "quick.yaml").write_text(QUICK)
+    return partial(lead, "run", "--config", "quick.yaml", "--priority", "0")
 
 
 def ended(lockstep: Lockstep) -> tuple[str, str]:
@@ -193,17 +194,15 @@ def test_a_stop_of_the_robot_is_said_with_what_to_do(begin, fake: Traced) -> Non
     assert "what to do: " in problems and "start again" in problems
 
 
-def test_init_brings_the_arm_home_and_writes_its_pose(start, fake: Traced, tmp_path: Path) -> None:
+def test_init_brings_the_arm_home_and_writes_its_pose(lead, fake: Traced) -> None:
     home = fake.machine.actual_q.copy()
     fake.machine.hand_move(home + np.array([0.1, 0.05, -0.05, 0.0, 0.1, 0.1]))
-    url = f"rtde://{fake.host}"
-    (tmp_path / "slow.yaml").write_text(PATIENT)
-    init = Lockstep(fake, start("init", "--robot", url, "--config", "slow.yaml", "--json"))
+    init = lead("init", "--json")
     out, problems = ended(init)
     assert init.process.returncode == 0, problems
     np.testing.assert_allclose(json.loads(out)["joints"], home, atol=1e-3)
     assert np.abs(np.diff(fake.target_qd, axis=0)).max() <= RAMP * CYCLE + 1e-9
-    stay = Lockstep(fake, start("init", "--robot", url, "--stay", "--out", "b.yaml", "--json"))
+    stay = lead("init", "--stay", "--out", "b.yaml", "--json")
     out, problems = ended(stay)
     assert stay.process.returncode == 0, problems
     position = json.loads(out)["position"]
@@ -211,11 +210,10 @@ def test_init_brings_the_arm_home_and_writes_its_pose(start, fake: Traced, tmp_p
 
 
 def test_identify_compares_the_payload_before_it_moves_anything(
-    start, fake: Traced, tmp_path: Path
+    lead, fake: Traced, tmp_path: Path
 ) -> None:
     (tmp_path / "heavy.yaml").write_text("payload: {mass: 2.0}\n")
-    words = ("--robot", f"rtde://{fake.host}", "--config", "heavy.yaml", "--yes")
-    identify = Lockstep(fake, start("identify", *words))
+    identify = lead("identify", "--config", "heavy.yaml", "--yes")
     _, problems = ended(identify)
     assert identify.process.returncode == 1
     assert "payload: the robot has 0 kg, payload.mass is 2 kg" in problems

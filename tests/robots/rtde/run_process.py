@@ -7,19 +7,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.robots.rtde.robots_time import live_in
-from ur_admittance.cli import main, run_rtde
+from tests.robots.rtde.robots_time import PATIENCE, live_in
+from ur_admittance.cli import main
+from ur_admittance.robots.rtde import connection, dashboard, inspection, primary
+from ur_admittance.robots.rtde.robot import RtdeRobot
 
-_make = run_rtde.RtdeRun.robot
+_made = RtdeRobot.__init__
 
 
-def robot(self: run_rtde.RtdeRun, *arguments: Any, **options: Any) -> Any:
-    """The robot, living in the time that its states tell."""
-    made = _make(self, *arguments, **options)
-    live_in(made.session)
-    return made
+def made(self: RtdeRobot, *arguments: Any, **options: Any) -> None:
+    """A robot that lives in the time that its states tell, whichever command makes it."""
+    _made(self, *arguments, **options)
+    live_in(self.session)
+
+
+def be_patient() -> None:
+    """Until there are states, who is asked may take as long as it will to answer."""
+    connection.CONNECT_SECONDS = inspection.ANSWER_SECONDS = PATIENCE
+    connection.receive.__defaults__ = (PATIENCE,)
+    dashboard._SECONDS = primary._PATIENCE = PATIENCE
 
 
 if __name__ == "__main__":
-    run_rtde.RtdeRun.robot = robot  # type: ignore[method-assign]
+    RtdeRobot.__init__ = made  # type: ignore[method-assign]
+    be_patient()
     main()
