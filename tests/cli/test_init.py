@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.support import PATIENCE, invoke, until
+from tests.cli.support import PATIENCE, PATIENT, invoke, until
 from ur_admittance import Config, RobotModel
 from ur_admittance.blackboard import list_running
 
@@ -19,7 +19,9 @@ HOME = [0.2, -1.4, 1.4, -1.5, -1.5, 0.1]
 @pytest.mark.slow
 def test_the_pose_at_home_is_written_and_a_run_can_use_it(tmp_path: Path, runtime) -> None:
     file = tmp_path / "equilibrium.yaml"
-    result = invoke("init", "--robot", "sim", "--out", file, "--home", *HOME, "--json")
+    (tmp_path / "patient.yaml").write_text(PATIENT)
+    words = ("--config", tmp_path / "patient.yaml", "--out", file, "--home", *HOME, "--json")
+    result = invoke("init", "--robot", "sim", *words)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["joints"] == pytest.approx(HOME, abs=1e-3)
     assert "moves for" in result.stderr
@@ -83,7 +85,8 @@ def test_force_replaces_the_file(tmp_path: Path, runtime) -> None:
 @pytest.mark.slow
 def test_ctrl_c_on_the_way_stops_the_arm_and_writes_nothing(start, tmp_path: Path) -> None:
     away = ("1.5", "-1", "1", "-1", "-1", "1")
-    process = start("init", "--robot", "sim", "--home", *away)
+    (tmp_path / "patient.yaml").write_text(PATIENT)
+    process = start("init", "--robot", "sim", "--config", "patient.yaml", "--home", *away)
     assert process.stderr is not None
     assert "moves for" in process.stderr.readline()
     until(list_running)

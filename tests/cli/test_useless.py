@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.cli.support import GUIDED, invoke
+from tests.cli.support import GUIDED, PATIENT, invoke
 from ur_admittance.blackboard import list_running
 
 OWN_TIME = "does nothing for a simulated arm, which lives in a time of its own; add --real-time"
@@ -107,8 +109,10 @@ def test_it_is_refused_by_the_spelling_that_was_used_and_nothing_starts(
     assert list_running() == []
 
 
-def test_in_the_time_of_the_clock_they_are_taken(runtime) -> None:
-    result = invoke(*GUIDED, "--real-time", "--seconds", 0.01, "--priority", 0, "--no-awake")
+def test_in_the_time_of_the_clock_they_are_taken(runtime, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(f"extends: preset:hand-guiding\n{PATIENT}")
+    patient = ("run", "--robot", "sim", "--config", tmp_path / "a.yaml")
+    result = invoke(*patient, "--real-time", "--seconds", 0.01, "--priority", 0, "--no-awake")
     assert result.exit_code == 0, result.output
 
 
