@@ -137,8 +137,9 @@ def test_the_page_shows_tunes_pulls_records_stops_and_resets_an_arm(cockpit, bro
     page.click("#teach")
     browser.until("cockpit.paths.teaching === 'a push'")
     page.click("[data-tab=push]")
+    stood = browser.see("cockpit.frame.P[7]")
     page.click("[data-push='0 -1 0']")
-    browser.until("cockpit.frame.f[1] < -5")
+    browser.until(f"cockpit.frame.P[7] < {stood} - 0.05")  # it stays there; the push may be over
     browser.until("cockpit.frame.f[1] > -1 && !cockpit.frame.v.some((v) => Math.abs(v) > 1e-3)")
     page.click("[data-tab=teach]")
     page.click("#teach")

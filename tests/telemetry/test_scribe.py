@@ -113,8 +113,8 @@ def test_states_by_this_machines_clock_came_when_they_came_however_late_they_are
     tmp_path, records
 ) -> None:
     real = records.copy()
-    real["timing"]["arrived"] += time.monotonic() - 30.0
     before = time.time_ns()
+    real["timing"]["arrived"] += time.monotonic() - 30.0
     recorded(tmp_path / "a.mcap", Portions(real, 500))
     took = time.time_ns() - before
     first = stamps_of(tmp_path / "a.mcap")[0] + 30 * 10**9

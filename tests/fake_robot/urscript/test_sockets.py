@@ -10,6 +10,7 @@ import pytest
 
 from tests.fake_robot.scripting import machine_at_rest, program, said
 from tests.loopback import PATIENCE, deliver
+from ur_admittance.fake_robot.arm.arm import CYCLE
 
 
 class Peer:
@@ -110,10 +111,11 @@ def test_variables_of_the_peer(peer):
 
 
 def test_a_read_waits_for_its_time_out_in_cycles_of_the_controller(peer):
-    peer.start('sync()\nv = socket_read_binary_integer(2, "s", 0.1)\ntextmsg(v)')
-    before = peer.machine.cycle
-    assert peer.finish() == ["[0, -1, -1]"]
-    assert 49 <= peer.machine.cycle - before <= 60
+    read = 'v = socket_read_binary_integer(2, "s", 0.1)\ntextmsg(v)'
+    peer.start(f'sync()\ntextmsg("begun")\n{read}')
+    assert peer.finish() == ["begun", "[0, -1, -1]"]
+    begun, over = (message.time for message in peer.machine.messages if message.kind == "text")
+    assert 49 <= round((over - begun) / CYCLE) <= 60
 
 
 def test_a_time_out_of_nought_waits_for_ever(peer):
