@@ -1,6 +1,4 @@
-"""What the tests of the ROS 2 nodes share: a graph that no one else sees, real processes on it, and
-a node of the test's own.
-"""
+"""What the tests of ROS 2 nodes share: a graph that no one else sees, real processes on it."""
 
 from __future__ import annotations
 
@@ -13,37 +11,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
-import rclpy
-from lifecycle_msgs.srv import GetState
 from rcl_interfaces.msg import Log
-from rcl_interfaces.srv import (
-    DescribeParameters,
-    GetParameters,
-    ListParameters,
-    SetParameters,
-)
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from tests.ros2.clock import SLOTS, Clock, wall
 from tests.ros2.domain import domain
+from tests.ros2.peer import Peer
 from ur_admittance import Config, Controller, RobotModel
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = str(Path(sys.executable).with_name("ur-admittance"))
 PATIENCE = 120.0  # s, for a busy machine; of the graph's clock, where that is simulated
 STOPPED = "the arm was stopped: "  # a node's line begins so, for each stop
-_ANSWER = 5.0  # s for an answer, before a question is asked again
 _STALL = 0.05  # s: what takes longer here was a pause of the machine
-_AT_ONCE = 100  # messages of a topic
 _READS = 0.02  # s between two calls of `each`
-_HARMLESS = (GetState, GetParameters, ListParameters, DescribeParameters, SetParameters)
-SENSOR = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-LATCHED_LOG = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+_LATCHED_LOG = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def timeouts(rate: float) -> dict[str, float]:
@@ -60,21 +44,10 @@ def compile_once() -> None:
     Controller(RobotModel.ur("ur5e"), Config())
 
 
-class Heard(list):
-    """Messages of one topic.
+class Graph(Peer):
+    """One ROS domain on this machine, and the test's own node there.
 
     Attributes:
-        sent: how many the sender of the last one had sent by then, those that were lost included.
-    """
-
-    sent = 0
-
-
-class Graph:
-    """One ROS domain on this machine.
-
-    Attributes:
-        node: the test's own.
         log: what nodes have logged.
         stops: what they said when they stopped an arm; see `expect_stop`.
         folder: in which processes start.
@@ -101,20 +74,8 @@ class Graph:
         self._arm_is_dead, self._seen = False, wall()
         self.stops: list[str] = []
         self._expected: dict[tuple[str, ...], int] = {}
-        self._clients: dict[str, Any] = {}
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, domain_id=number)
-        self.node: Any = rclpy.create_node(
-            "test", context=self._context, start_parameter_services=False
-        )
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        # An executor would take half a millisecond for each message.
-        self._ear: Any = rclpy.create_node(
-            "ear", context=self._context, start_parameter_services=False, enable_rosout=False
-        )
-        self._heard: list[tuple[Any, Heard]] = []
-        self.log = self.hear(Log, "/rosout", LATCHED_LOG)
+        super().__init__(number)
+        self.log = self.hear(Log, "/rosout", _LATCHED_LOG)
 
     def simulate_time(self) -> Clock:
         """Let the processes that are started from now on live by a clock that waits for them."""
@@ -156,13 +117,6 @@ class Graph:
         """Whether nobody drives the clock: while the test waits, its time passes then."""
         self._arm_is_dead, self._seen = dead, wall()
 
-    def hear(self, kind: Any, topic: str, qos: Any = SENSOR) -> Heard:
-        """A list that grows by the messages of a topic."""
-        heard = Heard()
-        subscription = self._ear.create_subscription(kind, topic, heard.append, qos)
-        self._heard.append((subscription, heard))
-        return heard
-
     def has_said(self, words: str) -> bool:
         """Whether a node has logged these words."""
         return any(words in line.msg for line in self.log)
@@ -183,7 +137,7 @@ class Graph:
 
     def settle(self) -> None:
         """See that no arm was stopped but where a test expects it, and so often; count anew."""
-        self._take()
+        self.take()
         stops, expected = list(self.stops), dict(self._expected)
         counted = {words: len(self._stops_by(words)) for words in expected}
         known = [stop for words in expected for stop in self._stops_by(words)]
@@ -191,14 +145,6 @@ class Graph:
         self._expected.clear()
         assert counted == expected, f"so often it was stopped: {stops}"
         assert sorted(known) == sorted(stops), f"stops that nobody expects: {stops}"
-
-    def publisher(self, kind: Any, topic: str, qos: Any = 10) -> Any:
-        """A publisher that knows of somebody who listens. Whether he knows of it, too, is another
-        matter (see `known_to`): one who takes what he can get may miss its first messages.
-        """
-        publisher = self.node.create_publisher(kind, topic, qos)
-        self.until(publisher.get_subscription_count)
-        return publisher
 
     @contextmanager
     def in_step(self) -> Iterator[Callable[[Callable[[], object]], None]]:
@@ -249,32 +195,17 @@ class Graph:
             waits = now() < end and wall() < moved + PATIENCE
             assert waits, f"waited in vain; {self._story()}"
             self._executor.spin_once(timeout_sec=0.005)
-            self._take()
+            self.take()
             self._let_time_pass()
             if wall() >= due:
                 due = wall() + _READS
                 each()
 
-    def read_all(self, node: str) -> None:
-        """Take all that a lifecycle node has sent by now: it answers later than that."""
-        self.known_to(node)
-        self.until(lambda: not self._take())
-
-    def _take(self) -> int:
-        """What has arrived, but no more than so many: on a busy machine an arm may send faster than
-        this process reads, and then there would be no end to it. How many messages that were.
-        """
-        count = 0
-        for subscription, heard in self._heard:
-            take, kind = subscription.handle.take_message, subscription.msg_type
-            for _ in range(_AT_ONCE):
-                if (taken := take(kind, False)) is None:
-                    break
-                count += 1
-                heard.append(taken[0])
-                heard.sent = taken[1]["publication_sequence_number"]
-                if kind is Log and taken[0].msg.startswith(STOPPED):
-                    self.stops.append(taken[0].msg)
+    def take(self) -> int:
+        """As it says there; what a node logs of a stop is noted."""
+        seen = len(self.log)
+        count = super().take()
+        self.stops += [line.msg for line in self.log[seen:] if line.msg.startswith(STOPPED)]
         return count
 
     def _story(self) -> str:
@@ -310,61 +241,6 @@ class Graph:
 
         return self.until(over, each)
 
-    def ask(self, kind: Any, service: str, request: Any) -> Any:
-        """A future with the answer of a service of a lifecycle node, which is asked once."""
-        if service not in self._clients:
-            self._client(kind, service)
-            self.known_to(service.rpartition("/")[0])
-        return self._client(kind, service).call_async(request)
-
-    def call(self, kind: Any, service: str, request: Any) -> Any:
-        """The answer of a service."""
-        if kind in _HARMLESS:
-            return self.insist(kind, service, request)
-        future = self.ask(kind, service, request)
-        self.until(future.done)
-        return future.result()
-
-    def insist(self, kind: Any, service: str, request: Any) -> Any:
-        """The answer of a service, which is asked again if none comes: DDS loses the answer to a
-        client of which the node has not heard yet.
-        """
-        return self._insist(self._client(kind, service), request)
-
-    def known_to(self, node: str) -> None:
-        """Return when a lifecycle node knows all publishers, subscriptions and clients that the
-        test has by now: DDS tells of them in order, and it has answered a client made later.
-        """
-        later = self.node.create_client(GetState, f"{node}/get_state")
-        self._insist(later, GetState.Request())
-        self.node.destroy_client(later)
-
-    def _insist(self, client: Any, request: Any) -> Any:
-        """The answer, also if DDS never makes this client known to the node: to another one then,
-        which asks beside it.
-        """
-        self.until(client.service_is_ready)
-        futures, clients, asked = [client.call_async(request)], [client], wall()
-
-        def again() -> None:
-            nonlocal asked
-            if wall() - asked > _ANSWER:
-                futures.extend(each.call_async(request) for each in clients)
-                clients.append(self.node.create_client(client.srv_type, client.srv_name))
-                asked = wall()
-
-        self.until(lambda: any(future.done() for future in futures), again)
-        for other in clients[1:]:
-            self.node.destroy_client(other)
-        return next(future.result() for future in futures if future.done())
-
-    def _client(self, kind: Any, service: str) -> Any:
-        """One for each service, for ever."""
-        if service not in self._clients:
-            self._clients[service] = self.node.create_client(kind, service)
-        self.until(self._clients[service].service_is_ready)
-        return self._clients[service]
-
     def _inhabited(self) -> bool:
         """Whether a process lives that was started with this graph's folder."""
         mark = f"UR_ADMITTANCE_RUNTIME={self.folder}".encode()
@@ -387,10 +263,7 @@ class Graph:
             process.kill()
             process.communicate()
         left = self._wait(lambda: not self._inhabited())  # a guard outlives its node
-        self._executor.shutdown()
-        self.node.destroy_node()
-        self._ear.destroy_node()
-        rclpy.shutdown(context=self._context)
+        self.leave()
         self.domain.close()
         assert not stuck, f"a process does not end; {stories}"
         assert not left, "a guard does not end"

@@ -13,7 +13,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from std_msgs.msg import Bool
 
-from tests.ros2.graph import LATCHED, PATIENCE, Graph
+from tests.ros2.graph import PATIENCE, Graph
+from tests.ros2.peer import LATCHED
 from tests.ros2.stage import CONFIG, NODE, RATE, Stage
 from tests.ros2.stub_arm import MODEL
 from ur_admittance.approach import SLOW

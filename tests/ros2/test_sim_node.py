@@ -21,7 +21,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from tests.ros2.graph import LATCHED, PATIENCE, Graph
+from tests.ros2.graph import PATIENCE, Graph
+from tests.ros2.peer import LATCHED
 
 MODEL = RobotModel.ur("ur5e")
 VELOCITY = "/forward_velocity_controller/commands"

@@ -11,7 +11,8 @@ pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 
-from tests.ros2.graph import LATCHED, PATIENCE
+from tests.ros2.graph import PATIENCE
+from tests.ros2.peer import LATCHED
 from tests.ros2.stage import CONFIG, NODE
 from tests.ros2.stub_arm import MODEL
 from tests.ros2.test_streams import PRESSES, wrench

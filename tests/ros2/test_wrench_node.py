@@ -20,7 +20,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from tests.ros2.graph import LATCHED, PATIENCE, Graph
+from tests.ros2.graph import PATIENCE, Graph
+from tests.ros2.peer import LATCHED
 from ur_admittance.robots.ros2 import wire
 
 X_EP = np.array([[0.0, -1, 0, 0.02], [1, 0, 0, 0], [0, 0, 1, 0.12], [0, 0, 0, 1]])

@@ -18,7 +18,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from tests.ros2.graph import LATCHED, PATIENCE, SENSOR, Graph
+from tests.ros2.graph import PATIENCE, Graph
+from tests.ros2.peer import LATCHED, SENSOR
 from ur_admittance.robots.ros2 import hearing
 from ur_admittance.robots.ros2.hearing import Deaf, Hearing
 
