@@ -35,13 +35,14 @@ class Loopback:
     def __init__(self, near: socket.socket, controller: Controller) -> None:
         """The client, whose end is `near`, has just connected: the controller takes it in now."""
         self._near, self._far = near, None
-        ours, hub = near.getsockname(), controller._hub
+        # Both ends: a client of another port may have the same number on its side.
+        here, hub = _way(near), controller._hub
 
         def taken_in() -> bool:
             hub.poll(controller.machine.time)
             clients = [key for key in hub._selector.get_map().values() if key.data[1] is not None]
             ends = [cast("socket.socket", key.fileobj) for key in clients]
-            self._far = next((end for end in ends if _peer(end) == ours), None)
+            self._far = next((end for end in ends if here and _way(end) == here[::-1]), None)
             return self._far is not None or not _open(near)  # it may be one too many
 
         _until(taken_in, near)
@@ -65,10 +66,10 @@ class Loopback:
             _until(lambda: not _open(far), far)
 
 
-def _peer(sock: socket.socket) -> object:
-    """Who is at the other end; None if nobody is any more."""
+def _way(sock: socket.socket) -> tuple[object, object] | None:
+    """This end and the other one; None if there is no other any more."""
     try:
-        return sock.getpeername()
+        return sock.getsockname(), sock.getpeername()
     except OSError:
         return None
 

@@ -8,7 +8,8 @@ import socket
 import numpy as np
 import pytest
 
-from tests.loopback import deliver
+from tests.fake_robot.support import controller
+from tests.loopback import Loopback, deliver
 from tests.robots.rtde.support import driven, guided
 
 pytest.importorskip("mujoco")
@@ -51,3 +52,17 @@ def test_a_receiver_that_never_reads_is_not_waited_for() -> None:
         while select.select([], [near], [], 0.0)[1]:
             near.send(b"x" * 4096)
         deliver(near, far)
+
+
+def test_two_clients_with_one_number_are_told_apart() -> None:
+    """The system gives a client of one port the number that a client of another one has."""
+    with controller() as robot:
+        first, second = socket.socket(), socket.socket()
+        with first, second:
+            for sock, port in ((first, "rtde"), (second, "realtime")):
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                sock.bind(first.getsockname() if sock is second else ("127.0.0.1", 0))
+                sock.connect(("127.0.0.1", robot.ports[port]))
+                loopback = Loopback(sock, robot)
+            second.send(b"garbage" * 100)
+            loopback.to_far()
