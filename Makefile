@@ -41,7 +41,7 @@ lint: $(READY)
 	$(BIN)/pyright --threads 2
 
 check: lint
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest -m "not slow" -n 4 --dist worksteal
 
 test: lint
 	$(BIN)/python -m pytest -n 4 --dist worksteal --durations=15 -rs

@@ -68,6 +68,7 @@ def test_what_is_not_a_record_is_not_published():
         assert board.published == 0
 
 
+@pytest.mark.slow
 def test_five_readers_miss_nothing_and_the_writer_does_not_notice_their_death(other, capsys):
     times = np.empty(RECORDS)
     with board_of(rate=LONG) as board:
@@ -97,6 +98,7 @@ def test_five_readers_miss_nothing_and_the_writer_does_not_notice_their_death(ot
         print(f"\npublish [us]: median {typical:.2f}, 99.9% {rare:.1f}, longest {longest:.0f}")
 
 
+@pytest.mark.slow
 def test_nothing_is_torn_where_the_writer_overtakes_the_readers(other):
     with board_of(rate=SHORT) as board:
         reader = other("hammer", "sim")

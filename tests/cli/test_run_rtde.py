@@ -23,6 +23,8 @@ from ur_admittance.telemetry.recording import read
 pytest.importorskip("mujoco")
 pytest.importorskip("lark")
 
+pytestmark = pytest.mark.slow
+
 QUICK = """\
 extends: preset:hand-guiding
 max_linear_velocity: 0.8

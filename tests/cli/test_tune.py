@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.support import invoke
 from ur_admittance import Config
 
 QUICK = ("--quick", "--jobs", 1)
 
 
+@pytest.mark.slow
 def test_gains_are_written_as_a_configuration_that_check_accepts(tmp_path: Path) -> None:
     file = tmp_path / "tuned.yaml"
     question = ("tune", "--task", "guide", "--surface", 20000, "--push", 20, "--lag", 0.008)
@@ -46,6 +49,7 @@ def test_a_folder_that_is_none_is_found_before_the_work(tmp_path: Path) -> None:
         assert "is no folder that can be written to" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_task_that_cannot_be_met_leaves_with_1_and_writes_no_configuration(
     tmp_path: Path,
 ) -> None:

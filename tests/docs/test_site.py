@@ -16,6 +16,8 @@ import ur_admittance
 pytest.importorskip("mkdocs")
 pytest.importorskip("mkdocstrings")
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/ur_admittance"
 DATA = {"__version__", "AXES", "DESIRED", "SCENARIOS", "TASKS", "Hand"}  # that are no functions

@@ -144,6 +144,7 @@ def test_the_cache_is_named_after_the_source_so_that_no_change_goes_unnoticed(
     assert compiling.cache_directory() != folder
 
 
+@pytest.mark.slow
 def test_the_second_start_loads_what_the_first_has_compiled(small):
     program = f"{CALL}; {HITS}"
     assert small(program).stdout == "12.0\n0\n"
@@ -163,6 +164,7 @@ print(small.thrice(3.0), sum(small.thrice.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.slow
 def test_another_entry_is_compiled_by_a_copy_meanwhile_and_found_on_disk(small):
     program = BESIDE.format(wait="while not done.exists(): pass")
     done = small(program)
@@ -194,6 +196,7 @@ def test_where_no_cache_can_be_written_code_lives_in_memory_and_the_user_is_told
     assert f"{place} cannot be written to" in said
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_costs_a_line_and_not_the_start(small):
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))"
     patient = "import ur_admittance.kernel.compile as c; c._QUIET_SECONDS = 1e9"
@@ -205,6 +208,7 @@ def test_a_disk_that_is_full_costs_a_line_and_not_the_start(small):
     assert small(f"{CALL}; {HITS}").stdout == "12.0\n0\n", "and nothing half written was believed"
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_replaced(small, tmp_path):
     small(CALL)
     for file in (tmp_path / "cache").rglob("*.nb?"):

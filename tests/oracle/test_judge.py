@@ -246,7 +246,7 @@ def test_an_event_that_says_something_else_is_found(name: str, value: float) -> 
     assert {"an event is not of its fault", "a fault is not one event"} & set(trace.judge())
 
 
-@pytest.mark.parametrize("pieces", [1, 7, 37])
+@pytest.mark.parametrize("pieces", [pytest.param(1, marks=pytest.mark.slow), 7, 37])
 @pytest.mark.parametrize("name", SPOILT)
 def test_it_is_found_wherever_the_pieces_end(name: str, pieces: int) -> None:
     trace = good().copy()

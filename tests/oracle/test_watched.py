@@ -56,6 +56,7 @@ def test_every_tick_of_a_run_is_seen_however_it_was_started(runtime, way: tuple[
 LED = "--home -1.5 -1.6 1.5 -1.4 -1.5 0.1"
 
 
+@pytest.mark.slow
 def test_a_motion_that_nobody_controls_is_seen_too(runtime, tmp_path: Path) -> None:
     (tmp_path / "patient.yaml").write_text(PATIENT)
     words = ("init", "--robot", "sim", "--config", "patient.yaml", *LED.split(), "--json")
