@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 help:
 	@echo "make demo    a simulated arm gives way, follows a surface, stops at a wall, finds a hole, polishes"
-	@echo "make test    all tests (13 to 20 minutes on two cores)"
+	@echo "make test    all tests (12 to 20 minutes on two cores)"
 	@echo "make check   lint, types and the fast tests"
 	@echo "make bench   the timing tables"
 	@echo "make format  let ruff tidy the code"
