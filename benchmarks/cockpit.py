@@ -62,12 +62,13 @@ class Timed:
 
 def control(seconds: float) -> None:
     """One run in this process; tells its summary as JSON."""
-    from ur_admittance import Config, Controller, loop
+    from ur_admittance import Config, Controller
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.cli.attend import to_and_fro
     from ur_admittance.realtime import RealTime
     from ur_admittance.robots.sim import SimRobot
-    from ur_admittance.run_summary import Histogram
+    from ur_admittance.run import loop
+    from ur_admittance.run.summary import Histogram
 
     published = Histogram()
     with SimRobot("ur5e", hand=to_and_fro((10.0, 0.0, 0.0))) as arm:

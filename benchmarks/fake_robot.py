@@ -26,8 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.__main__ import machine
-from ur_admittance.fake_robot.robot import FakeRobot
 from ur_admittance.realtime import Deadlines
+from ur_fake.robot import FakeRobot
 
 PERIOD = 0.002  # s
 CLIENTS = 2

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from tests.fake_robot import fuzz
+from tests.ur_fake import fuzz
 
 from benchmarks.__main__ import machine
-from ur_admittance.fake_robot.machine import Machine
-from ur_admittance.fake_robot.robot import FakeRobot
+from ur_fake.machine import Machine
+from ur_fake.robot import FakeRobot
 
 MEGABYTE = 1024.0 * 1024.0
 CROWD = 16  # connections at a time

@@ -15,7 +15,8 @@ _BEGIN = """
 import json
 import numpy as np
 import ur_admittance as ua
-from ur_admittance import packing, realtime_memory
+from ur_admittance.controller import packing
+from ur_admittance.realtime import memory
 from ur_admittance.blackboard import Blackboard
 
 def resident():
@@ -34,7 +35,7 @@ def tick(model):
 """
 _END = """
 before = resident()
-refused = realtime_memory.lock()
+refused = memory.lock()
 print(json.dumps({"before": before, "locked": resident(), "refused": refused}))
 """
 ROWS = {

@@ -15,11 +15,11 @@ from rich.table import Table
 
 from benchmarks.timing import nanoseconds
 from ur_admittance import Config
+from ur_admittance.controller.packing import pack
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.law import exact_step, law
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import pack
 
 ROUNDS, TIMES = 41, 2000
 

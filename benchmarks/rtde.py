@@ -80,7 +80,7 @@ def _there(name: str) -> bool:
 
 def measure(name: str, seconds: float, priority: int) -> dict[str, Any]:
     """One client on a fake controller of its own, and who listens to them."""
-    from ur_admittance.fake_robot.robot import FakeRobot
+    from ur_fake.robot import FakeRobot
 
     host = f"127.{150 + ROWS.index(name)}.1.{os.getpid() % 254 + 1}"
     with FakeRobot(host=host, ports=0, process=True, priority=priority):
@@ -133,9 +133,10 @@ def ours(host: str, seconds: float, priority: int, spin: bool = False) -> dict[s
 
 def whole(host: str, seconds: float, priority: int) -> dict[str, Any]:
     """Our client with the loop, the controller, a blackboard and a recording."""
-    from ur_admittance import Config, Controller, loop
+    from ur_admittance import Config, Controller
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.robots.rtde.robot import RtdeRobot
+    from ur_admittance.run import loop
     from ur_admittance.telemetry.recorder import Recorder
 
     config = Config.preset("hand-guiding")

@@ -19,10 +19,11 @@ from rich.table import Table
 from tests.robots.rtde.cable import Cable, NotPermitted
 from tests.robots.rtde.far import Far
 
-from ur_admittance import Config, Controller, RobotError, loop
+from ur_admittance import Config, Controller, RobotError
 from ur_admittance.realtime import RealTime
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.script import WHY
+from ur_admittance.run import loop
 
 WIRES: dict[str, dict[str, float]] = {
     "good": {},

@@ -9,10 +9,10 @@ import numpy as np
 from benchmarks.timing import BLOCK, compiled_clock_overhead, nanoseconds, summary, time_python
 from benchmarks.workload import Workload
 from ur_admittance.controller import Controller
+from ur_admittance.controller.packing import pack
 from ur_admittance.kernel import bits, layout
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.tick import tick
-from ur_admittance.packing import pack
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import loop
-from ur_admittance.loop import OVERRUNS_IN_A_ROW, OVERRUNS_SHARE
+from ur_admittance.run.loop import OVERRUNS_IN_A_ROW, OVERRUNS_SHARE
 
 _PAUSE = 1.0  # s after such a stop until it would go on
 _PATIENCE = 60.0  # s to write its numbers

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.linalg import expm
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import transform
 from ur_admittance.controller import Controller
+from ur_admittance.controller.packing import pack
 from ur_admittance.kernel import bits
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import pack
-from ur_admittance.validate import transform
 
 DT = 0.002  # s
 TICKS = 2000  # 4 s, recorded once and replayed

@@ -9,12 +9,12 @@ import tempfile
 from pathlib import Path
 
 import ur_admittance as ua
-from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.report.plots import rendered_and_ideal
 from ur_admittance.report.rendering import rendering
 from ur_admittance.report.write import summarise
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
+from ur_admittance.run import loop
 from ur_admittance.telemetry.recorder import Recorder
 from ur_admittance.telemetry.recording import Recording, read
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import cast
 
-from ur_admittance.fake_robot.server import Controller
+from ur_fake.server import Controller
 
 PATIENCE = 120.0  # s on the wall: it fails, it does not hang
 _ESTABLISHED = 1

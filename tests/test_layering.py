@@ -14,6 +14,8 @@ from ur_admittance.kernel import bits
 
 ROOT = Path(ur_admittance.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
+FAKE = ROOT.with_name("ur_fake")
+FAKE_FILES = sorted(FAKE.rglob("*.py"))
 FILES = sorted(file for file in ROOT.rglob("*.py"))
 BESIDE = sorted(
     file
@@ -28,23 +30,19 @@ PACKAGE = "ur_admittance"
 ROOMS = (
     ("errors", "_version"),
     ("kernel",),
-    ("faults", "validate", "stops"),
+    ("faults", "config.validate"),
     ("model",),
     ("config",),
-    ("preflight",),
-    ("packing", "streaming"),
     ("controller",),
     ("rollout",),
     ("tune",),
-    ("approach", "trajectory"),
-    ("realtime_memory", "run_summary", "signals"),
     ("realtime",),
-    ("robots.base",),
-    ("robots.wrench_rate", "driver"),
-    ("loop",),
-    (PACKAGE,),  # what users import
     ("blackboard",),
-    ("teaching",),
+    ("motion",),
+    ("robots.base",),
+    ("robots.wrench_rate",),
+    ("run",),
+    (PACKAGE,),  # what users import
     ("chain",),
     ("robots.modes",),
     ("sensors",),
@@ -52,15 +50,6 @@ ROOMS = (
     ("robots.rtde",),
     ("robots.ros2",),
     ("robots",),  # which address leads to which robot
-    ("fake_robot.identity", "fake_robot.registers", "fake_robot.modes"),
-    ("fake_robot.arm",),
-    ("fake_robot.urscript.tree", "fake_robot.urscript.values"),
-    ("fake_robot.urscript.builtins",),
-    ("fake_robot.urscript",),
-    ("fake_robot.wire", "fake_robot.messages"),
-    ("fake_robot.rtde",),
-    ("fake_robot.primary",),
-    ("fake_robot",),
     ("calibration",),
     ("telemetry",),
     ("report",),
@@ -77,7 +66,6 @@ MAY_USE_TRANSPORTS = (
     "robots.",
     "sensors",
     "ros2",
-    "fake_robot",
     "live",
     "cockpit",
 )  # live: a socket to its own process
@@ -97,7 +85,7 @@ PARTS = {
 # Folders of tests that are of no one room: of all together, of what judges them, and of the pages.
 BESIDES = {"docs", "end_to_end", "oracle"}
 # Folders whose tests stand in the one above: they are parts of what is tested whole.
-TESTED_ABOVE = ("fake_robot/urscript/builtins",)
+TESTED_ABOVE = ("ur_fake/urscript/builtins",)
 
 each_file = pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 
@@ -253,6 +241,7 @@ def test_the_folders_of_tests_are_those_of_the_package() -> None:
     tests = Path(__file__).parent
     folders = {file.parent.relative_to(tests).as_posix() for file in tests.rglob("test_*.py")}
     rooms = {file.parent.relative_to(ROOT).as_posix() for file in FILES}
+    rooms |= {file.parent.relative_to(FAKE.parent).as_posix() for file in FAKE_FILES}
     modules = {file.relative_to(ROOT).with_suffix("").as_posix() for file in FILES}
     assert [room for room in sorted(rooms - folders) if room not in TESTED_ABOVE] == []
     assert folders - rooms - modules == BESIDES
@@ -324,7 +313,7 @@ def test_a_module_says_in_its_first_line_what_it_is_for(file: Path) -> None:
 def test_no_file_is_longer_than_one_can_read() -> None:
     long = {
         str(file.relative_to(REPOSITORY))
-        for file in [*FILES, *BESIDE]
+        for file in [*FILES, *FAKE_FILES, *BESIDE]
         if len(file.read_text().splitlines()) > 400
     }
     assert long == set()
@@ -339,3 +328,20 @@ def test_nobody_asserts_what_a_user_gives_or_swallows_every_error(file: Path) ->
             silent = len(node.body) == 1 and isinstance(node.body[0], ast.Pass)
             wide = ast.unparse(node.type) in ("Exception", "BaseException")
             assert not (silent and wide), f"{file.name}:{node.lineno}: swallowed"
+
+
+# What the fake controller may know of ours: the arms and their simulation, and what those stand on.
+FAKE_KNOWS = ("errors", "kernel", "model", "realtime", "robots.sim")
+
+
+@pytest.mark.parametrize("file", FAKE_FILES, ids=lambda f: str(f.relative_to(FAKE)))
+def test_the_fake_controller_is_a_package_that_knows_only_arms_and_their_simulation(
+    file: Path,
+) -> None:
+    for module in inner_imports(file, at_load=False):
+        assert module.startswith(FAKE_KNOWS), f"{file.name} imports {module}"
+
+
+def test_only_the_verb_knows_the_fake_controller() -> None:
+    users = {inner(f) for f in FILES if any("ur_fake" in m for m in imports_of(f, at_load=False))}
+    assert users == {"cli.fake_robot"}

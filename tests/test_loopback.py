@@ -8,9 +8,9 @@ import socket
 import numpy as np
 import pytest
 
-from tests.fake_robot.support import controller
 from tests.loopback import Loopback, deliver
 from tests.robots.rtde.support import driven, guided
+from tests.ur_fake.support import controller
 
 pytest.importorskip("mujoco")
 pytest.importorskip("lark")

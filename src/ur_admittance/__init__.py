@@ -9,6 +9,7 @@ inside speed, acceleration, workspace and joint limits that it never breaks.
 from ur_admittance._version import __version__
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
+from ur_admittance.controller.packing import Change
 from ur_admittance.errors import (
     AdmittanceError,
     CalibrationError,
@@ -17,10 +18,9 @@ from ur_admittance.errors import (
     RobotError,
 )
 from ur_admittance.faults import Event, Stop
-from ur_admittance.loop import run
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import Change
 from ur_admittance.rollout import LaggedArm, Noise, Rollout, Strip, Surface, rollout
+from ur_admittance.run.loop import run
 
 
 def presets() -> tuple[str, ...]:

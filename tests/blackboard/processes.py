@@ -14,8 +14,8 @@ import numpy as np
 
 from ur_admittance import Config, RobotModel
 from ur_admittance.blackboard import Blackboard, memory
+from ur_admittance.controller.packing import pack
 from ur_admittance.kernel import layout
-from ur_admittance.packing import pack
 
 WORDS = layout.OUTPUTS.itemsize // 8
 RECORDS = 20000

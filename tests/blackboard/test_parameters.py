@@ -15,8 +15,8 @@ import pytest
 from tests.blackboard.processes import RECORDS, board_of, ready
 from ur_admittance import Config, ConfigError, Controller, RobotError, RobotModel
 from ur_admittance.blackboard import Blackboard, memory
+from ur_admittance.controller.packing import pack
 from ur_admittance.kernel import layout
-from ur_admittance.packing import pack
 
 GAINS = {"admittance.mass": [4, 4, 4, 0.4, 0.4, 0.4], "payload.mass": 1.5, "safety.max_force": 99}
 

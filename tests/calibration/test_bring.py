@@ -10,7 +10,7 @@ import pytest
 import ur_admittance as ua
 from ur_admittance.calibration import equilibrium
 from ur_admittance.calibration.bring import bring
-from ur_admittance.packing import pack
+from ur_admittance.controller.packing import pack
 from ur_admittance.robots.sim import SimRobot
 
 MODEL = ua.RobotModel.ur("ur5e")

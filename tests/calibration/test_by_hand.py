@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from tests.cli.support import invoke
-from ur_admittance import Config, Controller, RobotModel, loop
+from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.calibration.payload import estimate
 from ur_admittance.cli.by_hand import led
 from ur_admittance.robots import connect
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.robots.sim import SimRobot
+from ur_admittance.run import loop
 from ur_admittance.telemetry.scribe import Scribe
 
 UR5E = RobotModel.ur("ur5e")

@@ -10,9 +10,9 @@ from hypothesis import strategies as some
 import ur_admittance as ua
 from ur_admittance.calibration import equilibrium
 from ur_admittance.calibration.bring import bring
-from ur_admittance.packing import pack
+from ur_admittance.config.validate import transform
+from ur_admittance.controller.packing import pack
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
-from ur_admittance.validate import transform
 
 MODEL = ua.RobotModel.ur("ur5e")
 NEAR = np.array([0.3, -0.2, 0.3, -0.2, 0.3, 0.5])

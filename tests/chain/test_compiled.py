@@ -14,8 +14,8 @@ from tests.support import ANGULAR, LINEAR, arm, pose, random_pose
 from ur_admittance import Config
 from ur_admittance.chain import compiled as places
 from ur_admittance.chain.compiled import compiled
+from ur_admittance.controller.packing import pack
 from ur_admittance.kernel import layout
-from ur_admittance.packing import pack
 
 TURN = slice(places.ORIENTATION, places.TWIST)
 TWIST = slice(places.TWIST, places.HAS_POSE)

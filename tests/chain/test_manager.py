@@ -8,7 +8,6 @@ import pytest
 import ur_admittance as ua
 from tests.chain.support import JointSource, Wired
 from tests.support import arm, moved
-from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.chain import (
     AdmittanceLink,
@@ -20,6 +19,7 @@ from ur_admittance.chain import (
     Waypoint,
 )
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
+from ur_admittance.run import loop
 
 PUSH = ScriptedPush([(0.1, 9.0, np.array([0.0, 20.0, 0, 0, 0, 0]))])
 CHAINS = {

@@ -14,7 +14,7 @@ from ur_admittance.chain import (
     PosePlayer,
     Waypoint,
 )
-from ur_admittance.validate import transform
+from ur_admittance.config.validate import transform
 
 HOME = arm().fk(arm().home)
 

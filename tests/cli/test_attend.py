@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from tests.cli.support import invoke
-from ur_admittance import Config, Controller, RobotError, loop
+from ur_admittance import Config, Controller, RobotError
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.cli.attend import attend, claimed
 from ur_admittance.robots.sim import SimRobot
-from ur_admittance.run_summary import Summary
+from ur_admittance.run import loop
+from ur_admittance.run.summary import Summary
 from ur_admittance.telemetry.recording import read
 
 

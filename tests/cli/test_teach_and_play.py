@@ -10,9 +10,9 @@ import pytest
 from scipy.spatial import KDTree
 
 from tests.cli.support import PUSHED, attached, invoke, until
-from ur_admittance import teaching
 from ur_admittance.blackboard import Blackboard, Reader
-from ur_admittance.teaching import Lesson, Path
+from ur_admittance.motion import taught as lessons
+from ur_admittance.motion.taught import Lesson, Path
 from ur_admittance.telemetry.recording import read
 
 STILL = {"times": [0.0, 1.0], "poses": [[0.4, 0.1, 0.4, 1, 0, 0, 0]] * 2}
@@ -34,7 +34,7 @@ def test_a_path_taught_beside_a_run_is_played_slower_there_and_back_within_2_mm(
             super().__init__(reader)
             firsts.append(reader.index)
 
-    monkeypatch.setattr(teaching, "Lesson", Noted)
+    monkeypatch.setattr(lessons, "Lesson", Noted)
 
     def end() -> None:  # after a push, forth or back
         try:

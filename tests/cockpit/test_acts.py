@@ -22,7 +22,7 @@ from ur_admittance.cockpit.form import form, live_changes, values_of
 from ur_admittance.cockpit.paths import Paths
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError
-from ur_admittance.teaching import Path
+from ur_admittance.motion.taught import Path
 
 MASS = "admittance.mass"
 

@@ -15,7 +15,7 @@ from ur_admittance import RobotModel
 from ur_admittance.cockpit.station import model_of
 from ur_admittance.config.advice import axes_of
 from ur_admittance.config.schema import Config
-from ur_admittance.teaching import Path
+from ur_admittance.motion.taught import Path
 from ur_admittance.telemetry.recording import read
 
 pytestmark = pytest.mark.slow

@@ -16,9 +16,9 @@ from ur_admittance.cockpit.frames import Feed, lamps
 from ur_admittance.cockpit.pointer import BEAT_SECONDS, MOST_FORCE, Pointer
 from ur_admittance.cockpit.scenes import NAMES, drawn, scene_of
 from ur_admittance.cockpit.words import nearest_wall, sentence
+from ur_admittance.config.validate import pose
 from ur_admittance.faults import FAULTS
 from ur_admittance.kernel.spatial import LINEAR
-from ur_admittance.validate import pose
 
 DT = 0.002
 

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from tests.cli.support import invoke
-from ur_admittance import Config, ConfigError, RobotError, RobotModel, preflight
+from ur_admittance import Config, ConfigError, RobotError, RobotModel
 from ur_admittance.cli.attend import warn_of_payload
 from ur_admittance.config.advice import payload_warning, payload_words
-from ur_admittance.packing import carrying
+from ur_admittance.controller.packing import carrying
 from ur_admittance.robots.base import FROZEN, watched
 from ur_admittance.robots.sim.carried import tool_of
+from ur_admittance.run import preflight
 
 
 def test_a_tool_may_have_a_file_of_its_own(tmp_path: Path) -> None:

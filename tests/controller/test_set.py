@@ -19,7 +19,7 @@ from tests.support import (
     run,
 )
 from ur_admittance import Config, Controller
-from ur_admittance.packing import pack
+from ur_admittance.controller.packing import pack
 
 NAN = math.nan
 

@@ -284,7 +284,7 @@ def test_files_that_are_named_exist(page):
     for name in re.findall(
         r"`((?:[\w.-]+/)*[\w-]+\.(?:py|toml|json)|(?:[\w.-]+/)+)`", page.read_text("utf-8")
     ):
-        places = (ROOT / name, ROOT / "src/ur_admittance" / name)
+        places = (ROOT / name, ROOT / "src" / name, ROOT / "src/ur_admittance" / name)
         made_by_bench = name == "benchmarks/results.json"
         if not (any(place.exists() for place in places) or name in names or made_by_bench):
             wrong.append(name)

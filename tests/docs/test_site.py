@@ -23,8 +23,6 @@ PACKAGE = ROOT / "src/ur_admittance"
 DATA = {"__version__", "AXES", "DESIRED", "SCENARIOS", "TASKS", "Hand"}  # that are no functions
 INNER = {  # rooms in which there is nothing for a user of the library
     *("bench", "cli", "cockpit", "live"),  # commands, and what they show
-    *("streaming", "validate"),  # parts of the controller
-    "realtime_memory",  # of `realtime`
 }
 
 

@@ -12,8 +12,9 @@ from scipy.signal import lsim
 from scipy.spatial.transform import Rotation
 
 from tests.support import ANGULAR, AXES, LINEAR, free_config, random_pose
-from ur_admittance import Controller, RobotModel, loop
+from ur_admittance import Controller, RobotModel
 from ur_admittance.robots.sim import ScriptedPush, SimRobot, Tool
+from ur_admittance.run import loop
 
 pytest.importorskip("mujoco")
 

@@ -19,12 +19,13 @@ from tests.robots.rtde.far import Far
 from tests.robots.rtde.robots_time import live_in
 from tests.robots.rtde.support import until
 from tests.support import LINEAR
-from ur_admittance import Config, Controller, RobotError, loop
-from ur_admittance.loop import RunError
+from ur_admittance import Config, Controller, RobotError
 from ur_admittance.robots.rtde.connection import give_up_after
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.script import NOTHING_NEW
-from ur_admittance.run_summary import Summary
+from ur_admittance.run import loop
+from ur_admittance.run.loop import RunError
+from ur_admittance.run.summary import Summary
 
 pytest.importorskip("mujoco")
 pytest.importorskip("lark")

@@ -82,7 +82,7 @@ def package() -> Path:
 
 @pytest.mark.parametrize(
     "file",
-    sorted([*package().joinpath("kernel").glob("*.py"), package() / "controller.py"]),
+    sorted([*package().joinpath("kernel").glob("*.py"), package() / "controller/controller.py"]),
     ids=lambda file: file.stem,
 )
 def test_the_core_never_asks_for_the_wall_clock(file: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from tests.robots.rtde.support import Traced, driven, guided, rtde_robot
 from ur_admittance import Controller
-from ur_admittance.loop import RunError
 from ur_admittance.robots.rtde.script import NOTHING_NEW, VELOCITY
+from ur_admittance.run.loop import RunError
 
 pytest.importorskip("mujoco")
 pytest.importorskip("lark")

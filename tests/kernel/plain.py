@@ -17,8 +17,8 @@ import numpy as np
 import ur_admittance
 from tests.support import arm, free_config
 from ur_admittance import Config, RobotModel
+from ur_admittance.controller.packing import pack
 from ur_admittance.kernel import bits, layout
-from ur_admittance.packing import pack
 
 PACKAGE = "ur_admittance.kernel"
 

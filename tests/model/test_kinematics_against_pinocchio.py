@@ -12,8 +12,8 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
+from ur_admittance.config.validate import transform
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import transform
 
 TABLES = tomllib.loads((resources.files("ur_admittance") / "model" / "ur_arms.toml").read_text())
 ARMS = list(TABLES)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tests.model.support import calibration, message, random_transform
+from ur_admittance.config.validate import transform
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import transform
 
 ARMS = ("ur3e", "ur5e", "ur10e", "ur16e", "ur20", "ur30")
 

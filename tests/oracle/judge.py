@@ -11,8 +11,8 @@ from tests.oracle.checks import CHECKS, GOOD
 from tests.oracle.limits import Limits
 from tests.oracle.piece import ANGULAR, LINEAR, ROW, Piece, lengths
 from ur_admittance import Config, Controller, RobotModel
+from ur_admittance.controller.packing import pack
 from ur_admittance.kernel import bits
-from ur_admittance.packing import pack
 
 KEPT = GOOD + 2  # rows that are looked back on
 LAG, SLIP = 0.06, 2e-3  # s and rad by which an arm may be behind, and still does as it is told

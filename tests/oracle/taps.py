@@ -36,7 +36,7 @@ COMMANDS = struct.Struct("<dq6d")  # as `sent.COMMAND`
 ROBOTS = struct.Struct("<13d")  # greatest rates and accelerations of the joints; s of a cycle
 KINDS = ("send_velocity", "send_position", "send_trajectory", "stop")  # of commands
 VELOCITY, POSITION, TRAJECTORY, REST = range(4)
-LEADERS = ("ur_admittance.loop", "ur_admittance.calibration.")  # whose commands to robots count
+LEADERS = ("ur_admittance.run.", "ur_admittance.calibration.")  # whose commands to robots count
 MANY = 1 << 27  # bytes, after which this process's own are judged in the middle of a test
 
 
@@ -241,7 +241,7 @@ def _at_its_end(what: Any, source: int) -> None:
 
 
 TAPS: dict[str, Callable[[Any], None]] = {
-    "ur_admittance.controller": _tap_controllers,
+    "ur_admittance.controller.controller": _tap_controllers,
     "ur_admittance.chain.manager": _tap_chains,
     "ur_admittance.robots.sim.robot": _tap_robots,
     "ur_admittance.robots.rtde.robot": _tap_robots,

@@ -70,7 +70,7 @@ CONTROL = """
 import os, signal, sys
 import numpy as np
 from ur_admittance import Config, Controller, RobotModel
-import ur_admittance.controller as module
+import ur_admittance.controller.controller as module
 
 def control(ticks, spoil=lambda outputs: None):
     entry = module.entry_point

@@ -10,8 +10,9 @@ import pytest
 
 from tests.support import ZERO, arm, controller_of, free_config, q_after
 from tests.support import run as drive
-from ur_admittance import Config, Controller, loop
+from ur_admittance import Config, Controller
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
+from ur_admittance.run import loop
 from ur_admittance.telemetry.recording import Recording
 
 pytest.importorskip("mujoco")

@@ -13,12 +13,13 @@ from scipy.spatial.transform import Rotation
 
 from tests.support import arm, controller_of, free_config, q_after
 from tests.support import run as drive
-from ur_admittance import Controller, loop
+from ur_admittance import Controller
 from ur_admittance.kernel import bits
 from ur_admittance.report.page import page
 from ur_admittance.report.rendering import AXES, CAUSES, rendering
 from ur_admittance.report.write import summarise
 from ur_admittance.robots.sim import SimRobot
+from ur_admittance.run import loop
 
 pytest.importorskip("mujoco")
 from tests.report.support import PUSHES, RATE, free, guided, recording_of, simulated

@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 from tests.support import ANGULAR, LINEAR
 from tests.telemetry.runs import NAN, STOP, Run
 from ur_admittance.kernel import bits
-from ur_admittance.preflight import SECONDS
 from ur_admittance.report.write import show_summary, summarise
+from ur_admittance.run.preflight import SECONDS
 from ur_admittance.telemetry.recording import read
 
 pytest.importorskip("mujoco")

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ur_admittance import Config, Controller, RobotModel, loop, robots
+from ur_admittance import Config, Controller, RobotModel, robots
 from ur_admittance.cli.attend import to_and_fro
+from ur_admittance.run import loop
 
 pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 pytest.importorskip("mujoco")
@@ -27,9 +28,9 @@ from std_msgs.msg import Float64MultiArray
 from tests.ros2 import oracle
 from tests.ros2.graph import PATIENCE, Graph, timeouts
 from tests.ros2.stage import COMMANDS, NODE
-from ur_admittance.teaching import Path
+from ur_admittance.config.validate import quaternion_of
+from ur_admittance.motion.taught import Path
 from ur_admittance.telemetry import recording
-from ur_admittance.validate import quaternion_of
 
 pytestmark = pytest.mark.slow
 

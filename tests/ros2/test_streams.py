@@ -15,7 +15,7 @@ from std_msgs.msg import Float64MultiArray
 from tests.ros2.stage import CONFIG, NODE, RATE, Stage
 from tests.ros2.stub_arm import MODEL
 from ur_admittance import Config, Controller
-from ur_admittance.validate import pose_of
+from ur_admittance.config.validate import pose_of
 
 pytestmark = pytest.mark.slow
 

@@ -11,10 +11,11 @@ import pytest
 
 from tests.robots.sim.support import contact_wrench
 from tests.support import LINEAR, arm, free_config, lengths, oracle
-from ur_admittance import Config, Controller, RobotModel, loop
+from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.config.advice import advice_on
 from ur_admittance.kernel import layout
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
+from ur_admittance.run import loop
 from ur_admittance.scenarios import SCENARIOS, play
 from ur_admittance.scenarios.base import Scenario
 from ur_admittance.scenarios.surface import STOP

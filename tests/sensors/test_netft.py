@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from tests.robots.rtde.support import WIRE, Traced, rtde_robot, until
-from ur_admittance import Config, Controller, RobotError, loop
-from ur_admittance.fake_robot.netft import FakeNetFt
+from ur_admittance import Config, Controller, RobotError
+from ur_admittance.run import loop
 from ur_admittance.sensors.netft import NetFt
+from ur_fake.netft import FakeNetFt
 
 pytest.importorskip("lark")
 pytest.importorskip("mujoco")

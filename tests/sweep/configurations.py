@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import ur_admittance as ua
-from ur_admittance.packing import pack
+from ur_admittance.controller.packing import pack
 
 
 def legal_params(rng: np.random.Generator, arms: int, variants: int, rate: float) -> np.ndarray:

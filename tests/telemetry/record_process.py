@@ -6,8 +6,8 @@ import sys
 
 import ur_admittance as ua
 from tests.telemetry.runs import pushed
-from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
+from ur_admittance.run import loop
 from ur_admittance.telemetry.recorder import Recorder
 
 

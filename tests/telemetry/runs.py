@@ -11,10 +11,10 @@ import numpy as np
 from mcap.reader import make_reader
 
 import ur_admittance as ua
-from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
+from ur_admittance.run import loop
 from ur_admittance.telemetry.scribe import Scribe
 
 LIGHTER = {"admittance.mass": [2, 2, 2, 0.1, 0.1, 0.1], "admittance.ramp_seconds": 0.1}

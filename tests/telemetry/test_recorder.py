@@ -16,10 +16,10 @@ import pytest
 import ur_admittance as ua
 from tests.blackboard.processes import PATIENCE, SHORT, board_of, until
 from tests.telemetry.runs import CHANGES, pushed
-from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.controller import Controller
 from ur_admittance.kernel import layout
+from ur_admittance.run import loop
 from ur_admittance.telemetry.recorder import Recorded, Recorder
 from ur_admittance.telemetry.recording import read
 from ur_admittance.telemetry.replay import replay

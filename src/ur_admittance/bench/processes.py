@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ur_admittance import Config, Controller, RobotModel, loop
+from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.blackboard import Blackboard, Reader
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.realtime import Deadlines, RealTime
 from ur_admittance.robots.base import Robot, State
+from ur_admittance.run import loop
 
 RATE = 500.0  # Hz
 PERIOD = 1.0 / RATE

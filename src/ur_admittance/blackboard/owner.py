@@ -17,11 +17,11 @@ from ur_admittance.blackboard import memory, seqlock
 from ur_admittance.blackboard.parameters import Parameters
 from ur_admittance.blackboard.reader import Reader, attach
 from ur_admittance.config import Config
+from ur_admittance.config.validate import within
+from ur_admittance.controller.packing import Change
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import announced, entry_point, needed_soon
-from ur_admittance.packing import Change
-from ur_admittance.validate import within
 
 RING_SECONDS = 16.0
 

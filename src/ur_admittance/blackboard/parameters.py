@@ -12,8 +12,8 @@ from ur_admittance.blackboard import seqlock
 from ur_admittance.blackboard.slot import Slot
 from ur_admittance.config import Config
 from ur_admittance.config.tighter import refuse_looser
-from ur_admittance.packing import Change, repack
-from ur_admittance.preflight import drift_warning
+from ur_admittance.controller.at_rest import drift_warning
+from ur_admittance.controller.packing import Change, repack
 
 
 class Parameters:

@@ -16,9 +16,9 @@ from ur_admittance.blackboard import memory, seqlock
 from ur_admittance.blackboard.parameters import Parameters
 from ur_admittance.blackboard.requests import STOP
 from ur_admittance.config import Config
+from ur_admittance.controller.packing import Change
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel import layout
-from ur_admittance.packing import Change
 
 SILENT_SECONDS = 1.0
 _RETRIES = 100

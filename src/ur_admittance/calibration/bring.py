@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ur_admittance import preflight
 from ur_admittance.calibration.equilibrium import SHARE, Way
 from ur_admittance.config import Config
+from ur_admittance.controller.at_rest import expected
+from ur_admittance.controller.packing import pack
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
-from ur_admittance.packing import pack
 from ur_admittance.robots.base import Robot, State
 
 _GAIN = 2.0  # 1/s, from what the joints are behind to their speed
@@ -110,7 +110,7 @@ class _Leader:
             if age > max(safety.lost_timeout, 5.0 * self._period):
                 return f"no {what} for {age:.2f} s, safety.lost_timeout is {safety.lost_timeout:g}"
         state = self._state
-        left = state.wrench - preflight.expected(self._robot.model, self._params, state.q)
+        left = state.wrench - expected(self._robot.model, self._params, state.q)
         for part, name, unit in ((LINEAR, "force", "N"), (ANGULAR, "torque", "Nm")):
             size, most = float(np.linalg.norm(left[part])), getattr(safety, f"max_{name}")
             if size > most:  # what is not a number counts as no sample

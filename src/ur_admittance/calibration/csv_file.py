@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from ur_admittance.calibration.collect import sensor_axes
+from ur_admittance.config.validate import transform
 from ur_admittance.errors import CalibrationError, ModelError
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import transform
 
 _WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 _JOINTS = ("q1", "q2", "q3", "q4", "q5", "q6")

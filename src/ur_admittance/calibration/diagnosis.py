@@ -21,8 +21,8 @@ from ur_admittance.calibration.payload_fit import (
     nearest_rotation,
     skew,
 )
+from ur_admittance.config.validate import listed
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
-from ur_admittance.preflight import listed
 
 _FAR_LESS = 0.4  # of what is left, if an explanation is to be believed
 _AS_GOOD = 1.3  # times the least that is left: then the first of the list is meant

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import as_numbers
+from ur_admittance.controller.packing import pack
 from ur_admittance.errors import ConfigError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR, quaternion_of
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import pack
-from ur_admittance.validate import as_numbers
 
 SHARE = 0.5  # of every limit
 _SHORTEST = 0.5  # s

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from ur_admittance.calibration.diagnosis import explain, judge_residuals, rms
 from ur_admittance.calibration.measured import Measured, Readings, Refused, read
 from ur_admittance.calibration.payload_fit import NAMES, Fit, fit, predict, slopes
+from ur_admittance.config.validate import as_numbers
 from ur_admittance.errors import CalibrationError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
-from ur_admittance.validate import as_numbers
 
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 GOOD_FORCE, GOOD_TORQUE = 1.5, 0.3  # N, Nm: a deadband one hardly feels

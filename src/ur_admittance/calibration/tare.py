@@ -6,13 +6,13 @@ from typing import Protocol
 
 import numpy as np
 
-from ur_admittance import preflight
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.robots.base import Robot
+from ur_admittance.run import preflight
 
 _LOOK = 0.8  # s: somewhat longer, for states that come late
 SECONDS = 0.5  # how long the samples last that are averaged

@@ -12,10 +12,10 @@ from ur_admittance.chain import compiled as places
 from ur_admittance.chain.compiled import compiled
 from ur_admittance.chain.interfaces import Interfaces, Link
 from ur_admittance.chain.switching import Rest
+from ur_admittance.config.validate import as_numbers
 from ur_admittance.controller import TRACE_SECONDS
 from ur_admittance.kernel import layout
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import as_numbers
 
 
 class Guard:

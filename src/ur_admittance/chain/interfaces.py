@@ -16,8 +16,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ur_admittance.chain import compiled
+from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
-from ur_admittance.validate import suggest
 
 CAPACITY = 1024  # interfaces; views must not move, so the array never grows
 WRENCH = tuple(f"ft_sensor/{part}.{axis}" for part in ("force", "torque") for axis in "xyz")

@@ -20,9 +20,9 @@ from ur_admittance.chain.interfaces import (
     positions,
     velocities,
 )
+from ur_admittance.config.validate import as_numbers, as_transform, suggest
 from ur_admittance.errors import ConfigError
 from ur_admittance.kernel.stream import AXES, DAMPING, MASS, STIFFNESS, TARGET
-from ur_admittance.validate import as_numbers, as_transform, suggest
 
 SLOWEST_PACE = 0.002  # below it a chain is paused
 FASTEST_RAMP = 4.0  # 1/s, how fast the pace of a chain follows the robot's, at most

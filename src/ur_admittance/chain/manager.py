@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ur_admittance import loop
 from ur_admittance.chain.admittance import AdmittanceLink
 from ur_admittance.chain.compiled import compiled
 from ur_admittance.chain.lifecycle import Lifecycle
 from ur_admittance.chain.switching import Switch
 from ur_admittance.config import Config
+from ur_admittance.config.validate import as_numbers, sample
 from ur_admittance.controller import Controller
+from ur_admittance.controller.packing import pack
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import pack
 from ur_admittance.robots.base import Robot
-from ur_admittance.validate import as_numbers, sample
+from ur_admittance.run import loop
 
 _SIX = (6,)
 _FLOAT64 = np.dtype(np.float64)

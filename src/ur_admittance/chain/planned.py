@@ -7,7 +7,7 @@ import numpy as np
 from ur_admittance.chain.interfaces import Link, Ports, positions, velocities
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.trajectory import Follower, JointPath
+from ur_admittance.motion.trajectory import Follower, JointPath
 
 LEFT = "it was switched off on its way"
 

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from ur_admittance.chain.compiled import DESIRED_SIZE, TWIST, compiled
 from ur_admittance.chain.interfaces import DESIRED, Link, Ports, positions
 from ur_admittance.config import Config
+from ur_admittance.config.validate import as_transform, within
 from ur_admittance.errors import ConfigError, ModelError, RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import as_transform, within
 
 _JERK_SECONDS = 0.1  # to full acceleration, where the configuration sets no jerk limit
 _LEAVE_SECONDS = 0.3  # to slow down from full pace when the player is switched off

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ur_admittance.chain.interfaces import Interfaces, Link, Pacer, Ports, references_of
+from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError, RobotError
-from ur_admittance.validate import suggest
 
 RUNNING = ("active", "leaving")
 

@@ -18,15 +18,15 @@ from ur_admittance.config import Config
 from ur_admittance.config.advice import payload_warning
 from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.faults import BY_NAME
-from ur_admittance.stops import PUNCTUAL, reasons_of
+from ur_admittance.run.stops import PUNCTUAL, reasons_of
 
 if TYPE_CHECKING:
-    from ur_admittance.approach import Travel
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.controller import Controller
+    from ur_admittance.motion.approach import Travel
     from ur_admittance.realtime import RealTime
     from ur_admittance.robots.base import Robot
-    from ur_admittance.run_summary import Summary
+    from ur_admittance.run.summary import Summary
     from ur_admittance.telemetry.recorder import Recorded
 
 MOST = 0.5  # share of a run from which on a limit is worth a line at its end
@@ -68,7 +68,7 @@ class Wanted:
         """The configuration of a controller that starts where the arm stands, if it is then led
         elsewhere.
         """
-        from ur_admittance.approach import without_equilibrium
+        from ur_admittance.motion.approach import without_equilibrium
 
         config = self.given_config
         return without_equilibrium(config) if travel or self.play else config
@@ -77,7 +77,7 @@ class Wanted:
         """What leads the desired pose, called after every tick: along the path that is played, or
         to an equilibrium that is far; or None.
         """
-        from ur_admittance.approach import Approach
+        from ur_admittance.motion.approach import Approach
 
         if self.play is not None:
             return self.play(controller)
@@ -138,7 +138,7 @@ def attend(
 def _kept(error: RobotError, arm: Robot) -> str:
     """Keep the last two seconds before an error, and say where."""
     from ur_admittance.blackboard import Blackboard
-    from ur_admittance.loop import RunError
+    from ur_admittance.run.loop import RunError
     from ur_admittance.telemetry.trace import write_trace
 
     if not isinstance(error, RunError) or not len(error.trace):

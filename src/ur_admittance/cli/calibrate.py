@@ -159,8 +159,8 @@ def _measured(
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration.collect import through
     from ur_admittance.calibration.poses import choose
-    from ur_admittance.packing import pack
-    from ur_admittance.signals import signals
+    from ur_admittance.controller.packing import pack
+    from ur_admittance.run.signals import signals
 
     config = to_lead(url, config)
     tell = _progress(poses, config) if not quiet else lambda measured: None
@@ -196,8 +196,8 @@ def _recorded(path: Path, arm: str, config: Config) -> tuple[str, RobotModel, li
 
     from ur_admittance.calibration import csv_file
     from ur_admittance.calibration.collect import sensor_axes, stretches
+    from ur_admittance.controller.packing import carrying
     from ur_admittance.model import RobotModel
-    from ur_admittance.packing import carrying
 
     if path.suffix.lower() == ".mcap":
         from ur_admittance.telemetry import recording

@@ -12,8 +12,8 @@ import typer
 from ur_admittance.cli.common import JOINTS, AsJson, console, explained, read_config
 from ur_admittance.config import Config, advice
 from ur_admittance.config.field import AXES, FRAMES, TRANSLATIONS
+from ur_admittance.config.validate import as_numbers
 from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
-from ur_admittance.validate import as_numbers
 
 
 @explained()

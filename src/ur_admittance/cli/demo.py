@@ -13,14 +13,14 @@ from ur_admittance.cli.common import FAILED, AsJson, console, explained
 from ur_admittance.cli.demo_rtde import demo_on
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
-from ur_admittance.validate import suggest
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ur_admittance.blackboard import Blackboard
-    from ur_admittance.loop import Summary
+    from ur_admittance.run.loop import Summary
     from ur_admittance.scenarios import Finding, Scenario
 
 FAST = 10.0  # times as fast as the clock: what the recorder follows on a slow machine
@@ -110,8 +110,8 @@ def _show(
     from ur_admittance.controller import Controller
     from ur_admittance.realtime import Pace
     from ur_admittance.report.write import write_report
+    from ur_admittance.run.signals import signals
     from ur_admittance.scenarios import play
-    from ur_admittance.signals import signals
     from ur_admittance.telemetry.recording import read
 
     screen.print(scenario.title, style="bold")

@@ -234,7 +234,7 @@ def _sensor(arm: Robot, config: Config, heard: Heard, asked: Asked) -> Iterator[
         yield stream.felt(arm, config, axis, 5.0)
     if asked.three_poses:
         from ur_admittance.cli.by_hand import led
-        from ur_admittance.signals import signals
+        from ur_admittance.run.signals import signals
 
         with signals() as ended:
             measured = led(

@@ -13,9 +13,9 @@ import typer
 from ur_admittance.cli.attend import to_and_fro
 from ur_admittance.cli.common import FORCE, ArmModel, AsJson, explained, read_config
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.config.validate import pose_of
 from ur_admittance.errors import ConfigError
 from ur_admittance.realtime import RealTime, prepare, restore
-from ur_admittance.validate import pose_of
 
 
 @explained()
@@ -109,7 +109,7 @@ def fake_robot(
     its own: JSON lines to pull the emergency stop, push the arm or break the wire. It listens on
     127.0.0.1 unless told otherwise.
     """
-    from ur_admittance.fake_robot.faults import PLACES
+    from ur_fake.faults import PLACES
 
     if fault and "help" in fault:
         for place, known in PLACES.items():
@@ -121,7 +121,7 @@ def fake_robot(
     if seconds is not None and not seconds >= 0:
         raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
 
-    from ur_admittance.fake_robot.server import LOOPBACK, Controller
+    from ur_fake.server import LOOPBACK, Controller
 
     held = _Held(tool) if tool else None
     controller = Controller(

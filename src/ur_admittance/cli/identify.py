@@ -51,8 +51,8 @@ def identify(
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration import identify as calibration
-    from ur_admittance.packing import pack
-    from ur_admittance.signals import signals
+    from ur_admittance.controller.packing import pack
+    from ur_admittance.run.signals import signals
 
     limits = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)

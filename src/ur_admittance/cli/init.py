@@ -54,8 +54,8 @@ def init(
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration.bring import bring
-    from ur_admittance.packing import pack
-    from ur_admittance.signals import signals
+    from ur_admittance.controller.packing import pack
+    from ur_admittance.run.signals import signals
 
     if stay:
         refuse_useless(context, "does nothing with --stay; leave one of them out", "home")

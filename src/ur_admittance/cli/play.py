@@ -17,7 +17,7 @@ from ur_admittance.cli.useless import refuse_useless
 
 if TYPE_CHECKING:
     from ur_admittance.controller import Controller
-    from ur_admittance.teaching import Playing
+    from ur_admittance.motion.taught import Playing
 
 
 @explained()
@@ -57,9 +57,9 @@ def play(
     path ends. A real arm that is more than 50 mm or 0.2 rad from there asks first, or needs
     --allow-travel. Held back, it waits, for 5 s. Leaves with 1 if it did not reach the end.
     """
+    from ur_admittance.motion.taught import SIMULATED_LATE, Playing, check
+    from ur_admittance.motion.taught import Path as Taught
     from ur_admittance.realtime import RealTime
-    from ur_admittance.teaching import SIMULATED_LATE, Playing, check
-    from ur_admittance.teaching import Path as Taught
 
     kind = kind_of(robot)
     path = Taught.load(file)

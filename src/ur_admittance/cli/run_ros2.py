@@ -15,7 +15,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.ros2.allowed import Allowed
 
 if TYPE_CHECKING:
-    from ur_admittance.run_summary import Summary
+    from ur_admittance.run.summary import Summary
     from ur_admittance.telemetry.recorder import Recorded
 
 
@@ -42,7 +42,7 @@ class Ros2Run:
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         """Be a node on the graph until Ctrl-C or SIGTERM; another one, should that be deaf."""
         from ur_admittance.robots.ros2.hearing import Deaf
-        from ur_admittance.signals import signals
+        from ur_admittance.run.signals import signals
 
         with signals() as asked:
             while True:
@@ -55,7 +55,7 @@ class Ros2Run:
     def _drive(self, wanted: Wanted, asked: list[int]) -> tuple[Summary, Recorded | None]:
         from ur_admittance.robots.ros2 import topics, wire
         from ur_admittance.ros2.node import AdmittanceNode
-        from ur_admittance.run_summary import Summary
+        from ur_admittance.run.summary import Summary
 
         real_time, state = wanted.real_time, self.state
         patience = _PATIENCE if state == "active" and not self.keep_trying else math.inf

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.robots.base import State
     from ur_admittance.robots.rtde.robot import RtdeRobot
-    from ur_admittance.run_summary import Summary
+    from ur_admittance.run.summary import Summary
     from ur_admittance.telemetry.recorder import Recorded
 
 Pose = tuple[float, float, float, float, float, float]
@@ -70,10 +70,10 @@ class RtdeRun:
         )
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
-        from ur_admittance import loop
-        from ur_admittance.approach import travel_of
         from ur_admittance.controller import Controller
+        from ur_admittance.motion.approach import travel_of
         from ur_admittance.robots.base import watched
+        from ur_admittance.run import loop
 
         given = wanted.given_config
         robot = self.robot(wanted.robot, given)
@@ -114,8 +114,8 @@ class RtdeRun:
     def _sensor(self) -> Any:
         if not self.wrench.startswith("netft://"):
             return None
+        from ur_admittance.config.validate import pose_of
         from ur_admittance.sensors.netft import NetFt
-        from ur_admittance.validate import pose_of
 
         X_ES = None if self.sensor_pose is None else pose_of(self.sensor_pose)
         return NetFt(self.wrench.removeprefix("netft://"), X_ES=X_ES, average=self.average)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.robots.base import State
-    from ur_admittance.run_summary import Summary
+    from ur_admittance.run.summary import Summary
     from ur_admittance.telemetry.recorder import Recorded
 
 
@@ -38,13 +38,14 @@ class SimRun:
         return self.pace is not None
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
-        from ur_admittance import loop, robots
-        from ur_admittance.approach import travel_of
+        from ur_admittance import robots
         from ur_admittance.controller import Controller
+        from ur_admittance.motion.approach import travel_of
         from ur_admittance.realtime import Pace
         from ur_admittance.robots.base import watched
         from ur_admittance.robots.sim import following
-        from ur_admittance.signals import signals
+        from ur_admittance.run import loop
+        from ur_admittance.run.signals import signals
 
         config, pace = wanted.given_config, self.pace
         options: dict[str, Any] = {"config": config, **following(config.arm)}

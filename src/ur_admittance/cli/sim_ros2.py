@@ -12,8 +12,8 @@ import typer
 from ur_admittance.cli.attend import to_and_fro
 from ur_admittance.cli.common import FORCE, ArmModel, AsJson, explained, read_config
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
-from ur_admittance.validate import suggest
 
 if TYPE_CHECKING:
     from ur_admittance.robots.sim import SimRobot

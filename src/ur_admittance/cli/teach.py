@@ -31,8 +31,8 @@ def teach(
     [m]; `play` leads the arm along it again.
     """
     from ur_admittance.blackboard import Blackboard
-    from ur_admittance.signals import signals
-    from ur_admittance.teaching import LONGEST, Lesson
+    from ur_admittance.motion.taught import LONGEST, Lesson
+    from ur_admittance.run.signals import signals
 
     check_output(file, force=force)
     reader = Blackboard.attach(robot or None)

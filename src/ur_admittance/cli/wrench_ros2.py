@@ -46,7 +46,7 @@ def wrench_ros2(
     from ur_admittance.robots.ros2 import wire
     from ur_admittance.robots.ros2.hearing import Deaf
     from ur_admittance.ros2.wrench_node import NAME, WrenchNode
-    from ur_admittance.signals import signals
+    from ur_admittance.run.signals import signals
 
     named = wire.model_named(model, settings) if model else None
     wrench: WrenchNode | None = None

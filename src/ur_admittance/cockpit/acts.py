@@ -15,9 +15,9 @@ from ur_admittance.calibration.tare import tare
 from ur_admittance.cockpit.doors import WORD_BYTES
 from ur_admittance.cockpit.form import changed, live_changes, values_of
 from ur_admittance.config import Config
+from ur_admittance.config.validate import as_numbers, suggest, within
 from ur_admittance.controller import MODES, TRACE_SECONDS
 from ur_admittance.errors import ConfigError, RobotError
-from ur_admittance.validate import as_numbers, suggest, within
 
 MERGE_SECONDS = 0.1  # changes within so long are one
 UNDO = 100  # changes that can be taken back

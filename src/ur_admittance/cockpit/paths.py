@@ -10,7 +10,7 @@ from typing import Any
 from ur_admittance.blackboard import Reader
 from ur_admittance.cockpit.acts import Folder
 from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
-from ur_admittance.teaching import Lesson, Path
+from ur_admittance.motion.taught import Lesson, Path
 
 
 class Paths:

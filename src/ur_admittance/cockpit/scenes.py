@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
 from ur_admittance.robots.sim.scene import Box, Cylinder, Scene, table
-from ur_admittance.validate import suggest
 
 FEEL = {"steel": 50_000.0, "wood": 10_000.0, "foam": 1_000.0}  # N/m
 GAP = 0.08  # m from the tool to a wall that is put beside it

@@ -20,7 +20,7 @@ from ur_admittance.cockpit.recordings import Recordings
 from ur_admittance.cockpit.scenes import FEEL, NAMES
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
-from ur_admittance.teaching import check
+from ur_admittance.motion.taught import check
 
 _AGAIN = 1.0  # s between two looks for a controller that has gone
 

@@ -18,21 +18,21 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.cockpit.pointer import MOST_FORCE, MOST_TORQUE, Pointer
 from ur_admittance.cockpit.scenes import drawn, scene_of
 from ur_admittance.config import Config
+from ur_admittance.config.validate import as_numbers, pose
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
+from ur_admittance.motion.taught import SIMULATED_LATE, Path, Playing
 from ur_admittance.realtime import Pace, RealTime
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import Scene, SimRobot, Tool, following
-from ur_admittance.signals import signals
-from ur_admittance.teaching import SIMULATED_LATE, Path, Playing
-from ur_admittance.validate import as_numbers, pose
+from ur_admittance.run import loop
+from ur_admittance.run.signals import signals
 
 TIP = 0.1  # m from the flange, where the sensor sits, to P
 MASS, COM = 0.8, (0.0, 0.0, 0.05)  # kg, and m from the sensor: what the sensor weighs

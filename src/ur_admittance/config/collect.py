@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ur_admittance.config.field import BadValue, Entry, Field, Problem, shown
+from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
-from ur_admittance.validate import suggest
 
 ALIASES = {"period": "control_rate", "trajectory_time_from_start": "output.time_from_start"}
 """Other names that are accepted, and the parameters they stand for (period = 1/control_rate)."""

@@ -8,7 +8,7 @@ from typing import Any
 import pydantic
 
 from ur_admittance.config.field import Field, Problem, refuse
-from ur_admittance.validate import suggest
+from ur_admittance.config.validate import suggest
 
 
 def declare(kind: str, default: Any, text: str, **more: Any) -> Any:

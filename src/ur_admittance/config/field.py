@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
+from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
-from ur_admittance.validate import suggest
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 """Names of the six entries of every 6-vector: translations, then rotations."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ur_admittance.config.field import BadValue, Entry, Field, Problem, shown
-from ur_admittance.validate import suggest
+from ur_admittance.config.validate import suggest
 
 POSE_KEYS = {
     "position": (Field("number", "", "m", (-100.0, 100.0), size=3), "xyz"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ur_admittance.config.sections import Limits
-from ur_admittance.validate import transform
+from ur_admittance.config.validate import transform
 
 if TYPE_CHECKING:
     from ur_admittance.config.schema import Config

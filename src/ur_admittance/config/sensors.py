@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ur_admittance.config.field import BadValue, Field, shown
-from ur_admittance.validate import suggest
+from ur_admittance.config.validate import suggest
 
 RANGES = {
     # ATI, "F/T Sensor, Ethernet Axia" (9610-05-Ethernet Axia-09), table 4.8, of table 15.3

@@ -12,8 +12,8 @@ from typing import Any
 from ur_admittance.config.collect import EXTENDS, Schema, Source, twice
 from ur_admittance.config.field import Entry, Problem, refuse, shown
 from ur_admittance.config.pose import POSE_KEYS, Pose, pose_of
+from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
-from ur_admittance.validate import suggest
 
 _PRESETS = Path(__file__).with_name("presets")
 _MOST_BYTES, _MOST_VALUES, _MOST_DEPTH = 1_000_000, 10_000, 20

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ur_admittance import preflight
 from ur_admittance.calibration.measured import Measured
 from ur_admittance.config import Config
+from ur_admittance.controller.at_rest import expected
+from ur_admittance.controller.packing import pack
 from ur_admittance.doctor.finding import OK, WARN, WRONG, Finding, judged
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
-from ur_admittance.packing import pack
 from ur_admittance.robots.base import FROZEN, Robot
+from ur_admittance.run import preflight
 
 AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
 _UNITS = ("N",) * 3 + ("Nm",) * 3
@@ -207,7 +208,7 @@ def gravity(robot: Robot, config: Config, heard: Heard) -> Iterator[Finding]:
         yield Finding("payload", OK, "taken out of the wrench by the robot itself")
     params = pack(config, robot.model)
     q, mean = heard.q.mean(axis=0), heard.wrench.mean(axis=0)
-    due = preflight.expected(robot.model, params, q)
+    due = expected(robot.model, params, q)
     left = mean - due
     words = (
         f"{np.linalg.norm(left[LINEAR]):.2g} N, {np.linalg.norm(left[ANGULAR]):.2g} Nm unexplained "
@@ -236,7 +237,7 @@ def poses(robot: Robot, config: Config, measured: Sequence[Measured]) -> Iterato
         mean, q = one.samples.mean(axis=0), one.q
         if q is None:
             continue
-        left = mean - preflight.expected(robot.model, params, q)
+        left = mean - expected(robot.model, params, q)
         why = preflight.problem(robot.model, params, config, q, mean)
         most = preflight.allowed(config)
         yield judged(
@@ -280,7 +281,7 @@ def felt(robot: Robot, config: Config, axis: int, seconds: float) -> Finding:
     until, best = robot.clock() + seconds, np.zeros(3)
     while robot.clock() < until:
         state = robot.wait()
-        left = state.wrench - preflight.expected(robot.model, params, state.q)
+        left = state.wrench - expected(robot.model, params, state.q)
         f = params[0]["R_PS"] @ left[LINEAR]
         if np.linalg.norm(f) > np.linalg.norm(best):
             best = f.copy()

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import yaml
 
+from ur_admittance.config.validate import as_numbers, pose
 from ur_admittance.errors import ModelError
 from ur_admittance.model.ur_arms import UR_LINKS
 from ur_admittance.model.urdf_parser import read_file
-from ur_admittance.validate import as_numbers, pose
 
 _TURNS = ("roll", "pitch", "yaw")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ur_admittance.config.validate import as_numbers
 from ur_admittance.errors import ModelError
-from ur_admittance.validate import as_numbers
 
 
 @dataclass(frozen=True, eq=False)

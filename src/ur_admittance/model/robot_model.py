@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ur_admittance.config.validate import as_numbers, as_transform, frozen, pose, suggest
 from ur_admittance.errors import ModelError
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.kinematics import pose_and_jacobian
@@ -19,7 +20,6 @@ from ur_admittance.model.link import Link
 from ur_admittance.model.ur_arms import UR_HOME, UR_JOINTS, X_W_base, ur_links, ur_tables
 from ur_admittance.model.urdf import read_urdf
 from ur_admittance.model.urdf_writer import write_urdf
-from ur_admittance.validate import as_numbers, as_transform, frozen, pose, suggest
 
 # A factory calibration moves the flange by millimetres. More is another arm's, or another chain.
 _LONGEST_TOOL = 3.0  # m

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ur_admittance.config.validate import NEARLY, suggest
 from ur_admittance.errors import ModelError
 from ur_admittance.model.link import Link
 from ur_admittance.model.urdf_parser import Description, Joint, parse
-from ur_admittance.validate import NEARLY, suggest
 
 _Poses = dict[str, tuple[int, np.ndarray]]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ur_admittance.config.validate import pose, suggest
 from ur_admittance.errors import ModelError
-from ur_admittance.validate import pose, suggest
 
 _UNDECLARED = "NS_ERR_UNDEFINED_NAMESPACE"  # the kind of error, as lxml calls it
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import quaternions_of
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.report.admittance_fit import ArmResponse, arm_response, identify, passed
-from ur_admittance.validate import quaternions_of
 
 if TYPE_CHECKING:
     from ur_admittance.telemetry.recording import Recording

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from ur_admittance.config.validate import suggest
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot, State
-from ur_admittance.validate import suggest
 
 __all__ = ["Robot", "State", "connect", "make"]
 

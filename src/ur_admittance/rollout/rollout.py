@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import as_numbers, desired_pose, quaternion_of
+from ur_admittance.controller.packing import pack
 from ur_admittance.errors import AdmittanceError, ConfigError
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import announced
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import pack
 from ur_admittance.rollout.plant import ARM, GOAL, LONGEST_DELAY, NOISE, SURFACE, WORLD, run_all
-from ur_admittance.validate import as_numbers, desired_pose, quaternion_of
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ur_admittance.approach import Approach, Travel, travel_of, without_equilibrium
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.kernel.spatial import quaternion_of
-from ur_admittance.preflight import outside
+from ur_admittance.motion.approach import Approach, Travel, travel_of, without_equilibrium
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.driver_status import DriverStatus
 from ur_admittance.robots.ros2.robot import Ros2Robot
@@ -20,6 +19,7 @@ from ur_admittance.ros2 import preflight
 from ur_admittance.ros2.allowed import Allowed
 from ur_admittance.ros2.guard import Guard, needed
 from ur_admittance.ros2.identity import Identity
+from ur_admittance.run.preflight import outside
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ur_admittance import loop
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.base import State
-from ur_admittance.stops import reasons_of, told
+from ur_admittance.run import loop
+from ur_admittance.run.stops import reasons_of, told
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode

@@ -15,8 +15,8 @@ from rclpy.action.server import ActionServer, CancelResponse, GoalResponse
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.motion.trajectory import PATIENCE, Follower, JointPath, Tolerances
 from ur_admittance.robots.ros2 import topics
-from ur_admittance.trajectory import PATIENCE, Follower, JointPath, Tolerances
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode

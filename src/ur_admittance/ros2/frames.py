@@ -9,11 +9,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import quaternion_of
 from ur_admittance.controller import Controller
 from ur_admittance.errors import ModelError, RobotError
 from ur_admittance.robots.ros2.relation import Relation
 from ur_admittance.robots.ros2.tf import Transforms
-from ur_admittance.validate import quaternion_of
 
 _MAX_AGE = 0.5  # s, that a transform which is not static may be old before that is said
 _MOST = 10  # frames

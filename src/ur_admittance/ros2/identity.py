@@ -7,9 +7,9 @@ import time
 import numpy as np
 
 from ur_admittance.config import Config
+from ur_admittance.controller.packing import pack
 from ur_admittance.errors import ModelError
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import pack
 from ur_admittance.robots.ros2 import wire
 from ur_admittance.robots.ros2.robot import Ros2Robot
 

@@ -18,13 +18,12 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.task import Future
 
-from ur_admittance import loop
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
+from ur_admittance.controller.packing import pack
 from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import pack
 from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.base import watched
 from ur_admittance.robots.ros2 import topics, wire
@@ -45,6 +44,7 @@ from ur_admittance.ros2.parameters import (
     given_to,
 )
 from ur_admittance.ros2.upkeep import Upkeep
+from ur_admittance.run import loop
 
 
 class AdmittanceNode(ManagedNode):

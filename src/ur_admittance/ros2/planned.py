@@ -12,8 +12,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.motion.trajectory import Follower, JointPath, Tolerances
 from ur_admittance.robots.ros2 import topics, wire
-from ur_admittance.trajectory import Follower, JointPath, Tolerances
 
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
 _SOON = 1.0  # s, by which a stamp may lie in the past and mean now

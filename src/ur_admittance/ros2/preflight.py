@@ -6,13 +6,14 @@ import time
 
 import numpy as np
 
-from ur_admittance import preflight
 from ur_admittance.config import Config
-from ur_admittance.packing import pack
+from ur_admittance.controller.at_rest import motion
+from ur_admittance.controller.packing import pack
 from ur_admittance.robots.ros2 import topics
 from ur_admittance.robots.ros2.pacing import FEWEST
 from ur_admittance.robots.ros2.robot import Ros2Robot
 from ur_admittance.robots.wrench_rate import WrenchRate
+from ur_admittance.run import preflight
 
 WINDOW, CYCLES = 0.3, 10  # s and number of joint states that are looked at, at least
 _FIRST = 1.0  # s for the first message
@@ -73,7 +74,7 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
         samples = WrenchRate(state, robot.rate)
         samples.add(state := robot.look(1.0))
     found += [f"{wrench}: {slow}"] if (slow := samples.problem()) else []
-    moves = preflight.motion(robot.model, q, state.q, seconds)
+    moves = motion(robot.model, q, state.q, seconds)
     found += [moves] if moves else []
     params = pack(config, robot.model)
     unexplained = preflight.problem(robot.model, params, config, state.q, state.wrench)

@@ -12,7 +12,7 @@ from ur_admittance.calibration.tare import tare
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.robots.ros2 import topics
-from ur_admittance.stops import reasons_of, told
+from ur_admittance.run.stops import reasons_of, told
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode

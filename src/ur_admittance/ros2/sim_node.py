@@ -19,13 +19,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
+from ur_admittance.config.validate import six
 from ur_admittance.errors import RobotError
 from ur_admittance.realtime import Deadlines
 from ur_admittance.robots.base import State
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.sim import Hand, SimRobot
-from ur_admittance.signals import signals
-from ur_admittance.validate import six
+from ur_admittance.run.signals import signals
 
 PUSH = "/sim/push"
 PUSH_SECONDS = 1.0  # how long a push from outside lasts, unless it is renewed

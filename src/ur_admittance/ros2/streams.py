@@ -9,13 +9,13 @@ import numpy as np
 from geometry_msgs.msg import Pose, QuaternionStamped, WrenchStamped
 from std_msgs.msg import Float64MultiArray
 
+from ur_admittance.config.validate import pose_of, transform
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.ros2.alone import Alone
 from ur_admittance.ros2.frames import Frames, turned
-from ur_admittance.validate import pose_of, transform
 
 _KINDS = {
     "orientation": (topics.TASK_ORIENTATION, QuaternionStamped),

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ur_admittance import loop
 from ur_admittance.config import Config
+from ur_admittance.config.validate import pose
 from ur_admittance.controller import Controller
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
@@ -21,7 +21,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import Hand, SimRobot
 from ur_admittance.robots.sim.scene import Cylinder, Scene, Tool
-from ur_admittance.validate import pose
+from ur_admittance.run import loop
 
 STEERING = 0.02  # s between two desired poses, as from a planner
 NOISE = (0.2, 0.01)  # N and Nm, standard deviation

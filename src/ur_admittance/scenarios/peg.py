@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from ur_admittance.config.validate import pose
 from ur_admittance.robots.sim.scene import Scene, Tool, hole
 from ur_admittance.scenarios.base import COM, MASS, NOISE, Finding, Path, Run, Scenario, home
-from ur_admittance.validate import pose
 
 RADIUS, LENGTH = 0.010, 0.08  # m, of the peg
 WIDTH, DEPTH = 0.0202, 0.040  # m, of the hole

@@ -22,8 +22,8 @@ from typing import Self
 
 import numpy as np
 
+from ur_admittance.config.validate import as_sign
 from ur_admittance.errors import RobotError
-from ur_admittance.validate import as_sign
 
 PORT, PAGE = 49152, "netftapi2.xml"
 STOP, START = 0, 2  # commands

@@ -15,9 +15,9 @@ import numpy as np
 
 from ur_admittance import faults
 from ur_admittance.config import Config
+from ur_admittance.config.validate import quaternions_of
 from ur_admittance.controller import MODES
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import quaternions_of
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 WRENCH = "geometry_msgs/msg/WrenchStamped"

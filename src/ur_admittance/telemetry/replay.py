@@ -15,9 +15,9 @@ import numpy as np
 from ur_admittance._version import __version__
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
+from ur_admittance.controller.packing import repack
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import source_digest
-from ur_admittance.packing import repack
 from ur_admittance.telemetry.recording import Recording, missing
 
 APART = 0.01  # m between what was commanded and what would have been: from there on, another run

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import within
 from ur_admittance.errors import ConfigError
 from ur_admittance.rollout.random_touches import random_touches
 from ur_admittance.rollout.touch import Touch
-from ur_admittance.validate import within
 
 UNKNOWN = (1e3, 1e5)  # N/m, surfaces that an unknown one may be
 STIFFNESS, PUSH, LAG = (0.8, 1.25), (0.7, 1.3), (0.9, 1.1)  # what is known is known that well

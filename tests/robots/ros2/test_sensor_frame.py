@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.support import random_pose
+from ur_admittance.config.validate import pose
 from ur_admittance.robots.ros2.sensor_frame import SensorFrame
-from ur_admittance.validate import pose
 
 
 @pytest.fixture

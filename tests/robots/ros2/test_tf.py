@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ur_admittance import Config, RobotModel
+from ur_admittance.config.validate import pose
 from ur_admittance.kernel.spatial import quaternion_of
-from ur_admittance.validate import pose
 
 pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 

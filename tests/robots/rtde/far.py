@@ -18,8 +18,8 @@ import numpy as np
 
 from tests.robots.rtde.cable import Cable
 from tests.robots.rtde.support import WIRE, Traced
-from ur_admittance.fake_robot.arm.arm import CYCLE
 from ur_admittance.realtime import RealTime, prepare, sleep_until
+from ur_fake.arm.arm import CYCLE
 
 
 class Far:

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from tests.loopback import Loopback
-from ur_admittance import Config, loop
+from ur_admittance import Config
 from ur_admittance import Controller as AdmittanceController
-from ur_admittance.fake_robot.arm.arm import CYCLE
-from ur_admittance.fake_robot.server import Controller
 from ur_admittance.robots.rtde.robot import RtdeRobot
-from ur_admittance.run_summary import Summary
+from ur_admittance.run import loop
+from ur_admittance.run.summary import Summary
+from ur_fake.arm.arm import CYCLE
+from ur_fake.server import Controller
 
 LONGEST = 20_000  # cycles that a wait without a timeout takes at most: it fails, it does not hang
 WIRE = 120.0  # s on the wall, for another process to do its part: it fails, it does not hang

@@ -12,17 +12,18 @@ import pytest
 from tests.robots.contract import RobotContract
 from tests.robots.rtde.support import PumpedSocket, connected, controller, driven, rtde_robot
 from tests.support import ANGULAR, LINEAR
-from ur_admittance import Config, RobotError, RobotModel, loop
+from ur_admittance import Config, RobotError, RobotModel
 from ur_admittance.chain import AdmittanceLink, ControllerManager, PolicyLink, VelocityForward
-from ur_admittance.fake_robot.server import Controller
-from ur_admittance.packing import pack
-from ur_admittance.preflight import expected
+from ur_admittance.config.validate import pose_of
+from ur_admittance.controller.at_rest import expected
+from ur_admittance.controller.packing import pack
 from ur_admittance.robots.base import Robot
 from ur_admittance.robots.rtde.inspection import NotReady
 from ur_admittance.robots.rtde.primary import Arm
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.sim.scene import Tool
-from ur_admittance.validate import pose_of
+from ur_admittance.run import loop
+from ur_fake.server import Controller
 
 pytest.importorskip("mujoco")
 

@@ -13,13 +13,14 @@ import pytest
 
 from tests.robots.rtde.support import Traced, rtde_robot
 from tests.support import ANGULAR, LINEAR
-from ur_admittance import Controller, loop
+from ur_admittance import Controller
+from ur_admittance.config.validate import pose
 from ur_admittance.kernel import layout
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.sim.scene import Box, Scene
+from ur_admittance.run import loop
 from ur_admittance.scenarios import SCENARIOS
 from ur_admittance.scenarios.base import COM, MASS, NOISE, STEERING, TIP, Scenario
-from ur_admittance.validate import pose
 
 pytest.importorskip("lark")
 pytest.importorskip("mujoco")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ur_admittance import ConfigError, RobotModel
-from ur_admittance.fake_robot.machine import Machine
 from ur_admittance.robots.rtde import script
 from ur_admittance.robots.rtde.script import Registers, for_urcap, program
+from ur_fake.machine import Machine
 
 pytest.importorskip("lark")
 pytest.importorskip("mujoco")

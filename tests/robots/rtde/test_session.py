@@ -11,11 +11,11 @@ import pytest
 
 from tests.robots.rtde.support import PumpedSocket, controller
 from ur_admittance import Config
-from ur_admittance.fake_robot.server import Controller
 from ur_admittance.robots.rtde.inspection import Expected, NotReady
 from ur_admittance.robots.rtde.script import HOLD, VELOCITY
 from ur_admittance.robots.rtde.session import ZERO, Session
 from ur_admittance.robots.sim import Tool
+from ur_fake.server import Controller
 
 
 @contextmanager

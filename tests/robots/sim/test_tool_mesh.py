@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ur_admittance import Config, RobotError, RobotModel
-from ur_admittance.packing import carrying
+from ur_admittance.controller.packing import carrying
 from ur_admittance.robots import connect
 from ur_admittance.robots.sim.carried import tool_of
 from ur_admittance.robots.sim.mjcf import TOOL, build, load_mujoco

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from sensor_msgs.msg import JointState
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import as_sign, as_time_from_start, six
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot, State
@@ -25,7 +26,6 @@ from ur_admittance.robots.ros2 import hearing, topics, wire
 from ur_admittance.robots.ros2.commands import Commands
 from ur_admittance.robots.ros2.pacing import ByJointStates, ByTimer, paced
 from ur_admittance.robots.ros2.readers import JointReader, WrenchReader
-from ur_admittance.validate import as_sign, as_time_from_start, six
 
 _PATIENCE = 5.0  # s, for everything to arrive when connecting
 _MATCHING = 2.0  # s for the other side to find our publisher

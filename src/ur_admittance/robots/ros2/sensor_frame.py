@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
+from ur_admittance.motion.trajectory import apart
 from ur_admittance.robots.ros2.relation import Relation
-from ur_admittance.trajectory import apart
 
 MAX_AGE = 0.1  # s, that a transform which is not static may be old
 MOVED, TURNED = 1e-3, 5e-3  # m and rad, by which the sensor may be off its place on the flange

@@ -14,13 +14,13 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import transform
 from ur_admittance.errors import ModelError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.urdf_parser import parse
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.relation import Relation
 from ur_admittance.robots.ros2.sensor_frame import SensorFrame
-from ur_admittance.validate import transform
 
 _FIRST = 1.0  # s for the first transforms, after beginning to listen
 _QUIET = 5.0  # s before the next warning

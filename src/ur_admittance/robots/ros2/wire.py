@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import transform
 from ur_admittance.errors import ModelError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.ros2.topics import ROBOT_DESCRIPTION
-from ur_admittance.validate import transform
 
 try:
     import rclpy

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import listed
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
-from ur_admittance.preflight import listed
 from ur_admittance.robots.rtde.client import RtdeClient
 from ur_admittance.robots.rtde.connection import ANSWER_SECONDS, Dial
 from ur_admittance.robots.rtde.dashboard import Dashboard

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ur_admittance.config.validate import pose_of
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.ur_arms import UR_JOINTS
 from ur_admittance.robots.rtde.connection import Dial, connected, dial, receive
-from ur_admittance.validate import pose_of
 
 PORT = 30001
 _STATE, _MESSAGE = 16, 20  # packets

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.config import Config
+from ur_admittance.config.validate import as_time_from_start, pose_of, six
+from ur_admittance.controller.at_rest import STILL_TURN
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
-from ur_admittance.preflight import STILL_TURN
 from ur_admittance.realtime import SPIN_SECONDS
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.robots.rtde.inspection import Expected, Found
@@ -22,7 +23,6 @@ from ur_admittance.robots.rtde.script import END, HOLD, POSITION, RUNS, VELOCITY
 from ur_admittance.robots.rtde.session import ZERO, Session
 from ur_admittance.robots.rtde.way import Way
 from ur_admittance.robots.rtde.wrench import COMPENSATED, Turn
-from ur_admittance.validate import as_time_from_start, pose_of, six
 
 _QUIET = 5  # cycles without a command, after which a velocity ends
 _REST = 1e-3  # rad/s

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ur_admittance.config import Config
+from ur_admittance.controller.packing import carrying
 from ur_admittance.model import RobotModel
-from ur_admittance.packing import carrying
 from ur_admittance.robots.sim.scene import Tool
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ur_admittance.config.validate import six
 from ur_admittance.kernel.spatial import LINEAR
-from ur_admittance.validate import six
 
 Hand = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
 """`hand(t, X_WP, V_WP)` -> wrench [force; torque] on the tool at P, in W axes, N and N m. `t`: s of

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
+from ur_admittance.config.validate import pose
 from ur_admittance.errors import ModelError
 from ur_admittance.model import RobotModel
-from ur_admittance.validate import pose
 
 HAS = ("ur3e", "ur5e")
 VISIBLE, HIDDEN = 2, 3  # MuJoCo's viewers show groups 0 to 2

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from ur_admittance.config.validate import as_numbers
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.sim.meshes import dress
 from ur_admittance.robots.sim.scene import Box, Cylinder, Scene, Shape, Tool
 from ur_admittance.robots.sim.tool_mesh import read_mesh
-from ur_admittance.validate import as_numbers
 
 STEP = 0.001  # s, the longest physics step
 PROBE, SENSOR, TOOL = "probe", "sensor", "tool"

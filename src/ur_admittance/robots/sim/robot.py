@@ -14,6 +14,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ur_admittance.config.validate import as_numbers, as_time_from_start, six, within
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
@@ -23,7 +24,6 @@ from ur_admittance.robots.sim.hands import Hand
 from ur_admittance.robots.sim.mjcf import PROBE, STEP, TOOL, build, load_mujoco
 from ur_admittance.robots.sim.scene import Scene, Tool
 from ur_admittance.robots.sim.servo import Servo
-from ur_admittance.validate import as_numbers, as_time_from_start, six, within
 
 _NOISE_BLOCK = 512  # cycles of noise drawn at once
 _BRAKING, _AT_REST = 2.0, 1e-4  # s, rad/s: how long closing may take, and when it is done

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ur_admittance.config.validate import within
 from ur_admittance.errors import RobotError
-from ur_admittance.validate import within
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Where the desired pose goes: to an equilibrium, along a taught path, along a planned one."""
