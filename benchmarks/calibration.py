@@ -30,6 +30,7 @@ from ur_admittance.calibration.payload import Estimate, estimate
 from ur_admittance.calibration.poses import choose
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.robots import connect
+from ur_admittance.run import Run
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def simulated(tools: int, others: int, seed: int = 3) -> dict[str, float]:
         carries = {"config": config, "realtime": False, "noise": bench.noise, "seed": n}
         with connect("sim", **carries) as arm:
             ways = choose(model, Config(), arm.wait().q.copy())
-            found = estimate(through(arm, Config(), ways), real=False)
+            found = estimate(through(Run(arm), ways), real=False)
         for _ in range(others):
             q = model.home + rng.uniform(-1.0, 1.0, 6) * [1, 0.5, 0.5, 3, 3, 3]
             with connect("sim", q0=q, **carries) as arm:

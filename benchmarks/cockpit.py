@@ -67,7 +67,7 @@ def control(seconds: float) -> None:
     from ur_admittance.cli.attend import to_and_fro
     from ur_admittance.realtime import RealTime
     from ur_admittance.robots.sim import SimRobot
-    from ur_admittance.run import loop
+    from ur_admittance.run import run
     from ur_admittance.run.summary import Histogram
 
     published = Histogram()
@@ -75,9 +75,7 @@ def control(seconds: float) -> None:
         controller = Controller(arm.model, Config.preset("hand-guiding"))
         with Blackboard.create(arm.name, arm.rate, controller.config, controller.params) as board:
             timed: Any = Timed(board, published)
-            summary = loop.run(
-                arm, controller, seconds=seconds, board=timed, real_time=RealTime(50)
-            )
+            summary = run(arm, controller, seconds=seconds, board=timed, real_time=RealTime(50))
     print(json.dumps(summary.as_dict() | {"publish": published.as_dict()}))
 
 

@@ -136,7 +136,7 @@ def whole(host: str, seconds: float, priority: int) -> dict[str, Any]:
     from ur_admittance import Config, Controller
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.robots.rtde.robot import RtdeRobot
-    from ur_admittance.run import loop
+    from ur_admittance.run import Run
     from ur_admittance.telemetry.recorder import Recorder
 
     config = Config.preset("hand-guiding")
@@ -147,14 +147,13 @@ def whole(host: str, seconds: float, priority: int) -> dict[str, Any]:
             Recorder(robot.name, Path(folder) / "run.mcap", robot.model) as recorder,
         ):
             before, begun = _cpu(), [0.0]
-            summary = loop.run(
+            run = Run(
                 robot,
-                controller,
-                seconds=seconds,
+                controller=controller,
                 board=board,
                 real_time=RealTime(priority) if priority else None,
-                begun=lambda: begun.append(time.time()),
             )
+            summary = run.drive(seconds, begun=lambda: begun.append(time.time()))
             cpu, window = (_cpu() - before) / seconds, (begun[-1], time.time())
             recorded = recorder.close(summary.as_dict())
         unrecorded = f"{recorded.lost} not recorded" if recorded.lost else ""

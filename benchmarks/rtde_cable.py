@@ -23,7 +23,7 @@ from ur_admittance import Config, Controller, RobotError
 from ur_admittance.realtime import RealTime
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.script import WHY
-from ur_admittance.run import loop
+from ur_admittance.run import run
 
 WIRES: dict[str, dict[str, float]] = {
     "good": {},
@@ -77,9 +77,7 @@ def _row(wire: dict[str, float], seconds: float, priority: int) -> list[str]:
         try:
             with RtdeRobot(cable.far, config=config) as robot:
                 controller = Controller(robot.model, config)
-                summary = loop.run(
-                    robot, controller, seconds=seconds + 0.5, each=each, real_time=wishes
-                )
+                summary = run(robot, controller, seconds=seconds + 0.5, each=each, real_time=wishes)
                 cells = [f"{summary.seconds:.1f}", str(summary.late), str(summary.missed)]
                 end = summary.words[0] if summary.words else "went on to the end"
         except RobotError as error:

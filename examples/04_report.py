@@ -14,7 +14,6 @@ from ur_admittance.report.plots import rendered_and_ideal
 from ur_admittance.report.rendering import rendering
 from ur_admittance.report.write import summarise
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
-from ur_admittance.run import loop
 from ur_admittance.telemetry.recorder import Recorder
 from ur_admittance.telemetry.recording import Recording, read
 
@@ -34,7 +33,7 @@ def record(config: ua.Config, file: Path, *, ideal: bool) -> Recording:
             Blackboard.create(NAME, robot.rate, config, controller.params) as board,
             Recorder(NAME, file, robot.model),
         ):
-            loop.run(robot, controller, seconds=4.0, board=board)
+            ua.run(robot, controller, seconds=4.0, board=board)
     return read(file)
 
 

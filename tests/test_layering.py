@@ -41,17 +41,17 @@ ROOMS = (
     ("motion",),
     ("robots.base",),
     ("robots.wrench_rate",),
-    ("run",),
-    (PACKAGE,),  # what users import
-    ("chain",),
     ("robots.modes",),
     ("sensors",),
     ("robots.sim",),
     ("robots.rtde",),
     ("robots.ros2",),
     ("robots",),  # which address leads to which robot
-    ("calibration",),
     ("telemetry",),
+    ("run",),
+    (PACKAGE,),  # what users import
+    ("chain",),
+    ("calibration",),
     ("report",),
     ("scenarios",),
     ("ros2",),

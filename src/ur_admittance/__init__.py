@@ -20,7 +20,7 @@ from ur_admittance.errors import (
 from ur_admittance.faults import Event, Stop
 from ur_admittance.model import RobotModel
 from ur_admittance.rollout import LaggedArm, Noise, Rollout, Strip, Surface, rollout
-from ur_admittance.run.loop import run
+from ur_admittance.run import Run, run
 
 
 def presets() -> tuple[str, ...]:
@@ -42,6 +42,7 @@ __all__ = [
     "RobotError",
     "RobotModel",
     "Rollout",
+    "Run",
     "Stop",
     "Strip",
     "Surface",

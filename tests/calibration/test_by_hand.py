@@ -19,7 +19,7 @@ from ur_admittance.cli.by_hand import led
 from ur_admittance.robots import connect
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.robots.sim import SimRobot
-from ur_admittance.run import loop
+from ur_admittance.run import run
 from ur_admittance.telemetry.scribe import Scribe
 
 UR5E = RobotModel.ur("ur5e")
@@ -130,7 +130,7 @@ def test_a_recording_of_a_run_through_poses_is_calibrated_from(tmp_path: Path, r
                     controller.set_desired(goals[min(board.published // 500, len(goals) - 1)])
                 scribe.poll()
 
-            summary = loop.run(robot, controller, seconds=4.0 * len(goals), board=board, each=each)
+            summary = run(robot, controller, seconds=4.0 * len(goals), board=board, each=each)
             scribe.poll()
             scribe.finish({})
     assert not summary.faulted, summary.words

@@ -70,13 +70,6 @@ def test_a_payload_can_be_rehearsed_as_it_is(tmp_path: Path, runtime) -> None:
     assert done.exit_code == 0, done.output
 
 
-def test_without_a_yes_nothing_moves(tmp_path: Path, runtime) -> None:
-    done = invoke("calibrate", "--robot", "sim", "--out", tmp_path / "p.yaml", "--poses", 6)
-    assert done.exit_code == 1 and "nothing has moved" in done.stderr
-    assert "will turn its wrist from pose 1, where it stands, through 5 more" in done.stderr
-    assert not (tmp_path / "p.yaml").exists()
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

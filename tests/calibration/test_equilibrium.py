@@ -9,10 +9,10 @@ from hypothesis import strategies as some
 
 import ur_admittance as ua
 from ur_admittance.calibration import equilibrium
-from ur_admittance.calibration.bring import bring
 from ur_admittance.config.validate import transform
 from ur_admittance.controller.packing import pack
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
+from ur_admittance.run.lead import lead
 
 MODEL = ua.RobotModel.ur("ur5e")
 NEAR = np.array([0.3, -0.2, 0.3, -0.2, 0.3, 0.5])
@@ -67,7 +67,7 @@ def test_the_arm_arrives_at_rest_and_keeps_the_limits_on_the_way(ideal: bool) ->
             return state
 
         robot.wait = watched  # type: ignore[method-assign]
-        bring(robot, config, way)
+        lead(robot, config, way)
         state = robot.wait()
     assert state.q == pytest.approx(goal, abs=2e-4)
     assert np.abs(state.qd).max() < 1e-3
@@ -80,7 +80,7 @@ def test_a_push_on_the_way_stops_the_arm() -> None:
         config = ua.Config.from_dict({"safety.max_force": 50})
         way = equilibrium.plan(MODEL, config, robot.wait().q, MODEL.home + NEAR)
         with pytest.raises(ua.RobotError, match=r"feels 80\.?\d* N .*safety.max_force is 50"):
-            bring(robot, config, way)
+            lead(robot, config, way)
         assert np.abs(robot.wait().qd).max() < 0.01
 
 
@@ -89,7 +89,7 @@ def test_an_arm_that_does_not_follow_is_stopped_and_named() -> None:
         robot.speed_scaling = 0.0
         way = equilibrium.plan(MODEL, ua.Config(), robot.wait().q, MODEL.home + NEAR)
         with pytest.raises(ua.RobotError, match=r"wrist_3_joint is 0\.2\d* rad behind"):
-            bring(robot, ua.Config(), way)
+            lead(robot, ua.Config(), way)
 
 
 @settings(max_examples=25)

@@ -10,8 +10,10 @@ import pytest
 from tests.support import arm
 from ur_admittance import Config
 from ur_admittance.calibration.identify import REST, excitation, identify, response, to_yaml
-from ur_admittance.errors import CalibrationError
+from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.robots.sim import SimRobot
+from ur_admittance.run import Run
+from ur_admittance.run.signals import signals
 
 RATE = 500.0
 
@@ -61,7 +63,7 @@ def test_a_simulated_arm_is_told_apart_and_comes_back() -> None:
     lags = []
     for bandwidth in (8.0, 16.0):
         with SimRobot(arm(), realtime=False, servo_bandwidth=bandwidth) as robot:
-            found = identify(robot)
+            found = identify(Run(robot))
             lags.append(found.lag)
             true = 1 / (math.tau * bandwidth) + 0.004
             assert found.lag + found.delay == pytest.approx(true, abs=0.003)
@@ -76,11 +78,10 @@ def test_an_arm_that_does_not_answer_is_an_error() -> None:
 
 
 def test_it_ends_when_it_is_asked_to() -> None:
-    with (
-        SimRobot(arm(), realtime=False) as robot,
-        pytest.raises(CalibrationError, match="interrupted"),
-    ):
-        identify(robot, asked=[2])
+    with SimRobot(arm(), realtime=False) as robot, signals() as asked:
+        asked.append(2)
+        with pytest.raises(RobotError, match="interrupted; the arm was stopped"):
+            identify(Run(robot))
 
 
 def test_what_is_written_is_a_configuration() -> None:

@@ -19,7 +19,6 @@ from ur_admittance.chain import (
     Waypoint,
 )
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
-from ur_admittance.run import loop
 
 PUSH = ScriptedPush([(0.1, 9.0, np.array([0.0, 20.0, 0, 0, 0, 0]))])
 CHAINS = {
@@ -68,7 +67,7 @@ def test_a_chain_does_what_the_controller_alone_does():
             if chained:
                 chain(robot).run(robot, seconds=1.0)
             else:
-                loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=1.0)
+                ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=1.0)
             ends.append(robot.X_WP)
     np.testing.assert_allclose(*ends, atol=1e-3)
 

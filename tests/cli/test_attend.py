@@ -10,11 +10,9 @@ import pytest
 
 from tests.cli.support import invoke
 from ur_admittance import Config, Controller, RobotError
-from ur_admittance.blackboard import Blackboard
-from ur_admittance.cli.attend import attend, claimed
 from ur_admittance.robots.sim import SimRobot
-from ur_admittance.run import loop
-from ur_admittance.run.summary import Summary
+from ur_admittance.run import Run
+from ur_admittance.run.claim import claimed
 from ur_admittance.telemetry.recording import read
 
 
@@ -29,12 +27,11 @@ def failing(record: Path | None = None) -> str:
 
     with SimRobot("ur5e", realtime=False) as arm:
         controller = Controller(arm.model, Config.preset("hand-guiding"))
-
-        def drive(board: Blackboard) -> Summary:
-            return loop.run(arm, controller, board=board, each=fail)
-
-        with pytest.raises(RobotError, match="a test says so; the arm was stopped") as caught:
-            attend(arm, controller, drive, record=record, view="")
+        with (
+            pytest.raises(RobotError, match="a test says so; the arm was stopped") as caught,
+            Run(arm, controller=controller, record=record, each=fail) as run,
+        ):
+            run.drive()
     return str(caught.value)
 
 

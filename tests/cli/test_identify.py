@@ -11,13 +11,6 @@ from tests.cli.support import invoke
 from ur_admittance import Config
 
 
-def test_identify_does_not_move_without_a_yes(tmp_path: Path) -> None:
-    result = invoke("identify", "--robot", "sim", "--out", tmp_path / "arm.yaml")
-    assert result.exit_code == 1
-    assert "identify: not permitted to move, nothing has moved; --yes lets it" in result.stderr
-    assert not (tmp_path / "arm.yaml").exists()
-
-
 def test_identify_writes_a_configuration_and_never_over_one(tmp_path: Path) -> None:
     file = tmp_path / "arm.yaml"
     result = invoke("identify", "--robot", "sim", "--yes", "--out", file, "--json")

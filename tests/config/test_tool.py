@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.cli.support import invoke
 from ur_admittance import Config, ConfigError, RobotError, RobotModel
-from ur_admittance.cli.attend import warn_of_payload
 from ur_admittance.config.advice import payload_warning, payload_words
 from ur_admittance.controller.packing import carrying
 from ur_admittance.robots.base import FROZEN, watched
@@ -114,20 +112,6 @@ def test_a_payload_that_is_old_or_missing_is_named() -> None:
     assert "8 days ago: good" in payload_words(Config.from_dict(fresh), day)
     old = {**fresh, "payload.date": "2026-01-10"}
     assert "312 days ago, that is old" in payload_warning(Config.from_dict(old), day)
-
-
-def test_a_run_names_a_missing_calibration_where_the_sensor_is_real(capsys) -> None:
-    class Arm:
-        real_sensor, wrench_compensated = True, False
-
-    arm: Any = Arm()
-    warn_of_payload(arm, Config())
-    assert "warning: payload: 0 kg, not calibrated" in capsys.readouterr().err
-    arm.wrench_compensated = True
-    warn_of_payload(arm, Config())
-    arm.wrench_compensated, arm.real_sensor = False, False
-    warn_of_payload(arm, Config())
-    assert capsys.readouterr().err == ""
 
 
 def test_frozen_samples_are_looked_for_where_the_sensor_is_real_unless_the_file_says() -> None:

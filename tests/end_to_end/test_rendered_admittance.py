@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from tests.support import ANGULAR, AXES, LINEAR, free_config, random_pose
 from ur_admittance import Controller, RobotModel
 from ur_admittance.robots.sim import ScriptedPush, SimRobot, Tool
-from ur_admittance.run import loop
+from ur_admittance.run import run
 
 pytest.importorskip("mujoco")
 
@@ -66,7 +66,7 @@ def motion(frame: str, axis: int, stiffness: np.ndarray) -> tuple[np.ndarray, np
                 times.append(state.joint_time)
                 poses.append(robot.X_WP)
 
-        loop.run(robot, controller, seconds=END + 0.01, each=keep)
+        run(robot, controller, seconds=END + 0.01, each=keep)
         assert controller.last_stop is None
     X = np.array(poses)
     turn = Rotation.from_matrix(X[:, :3, :3] @ X_start[:3, :3].T).as_rotvec()

@@ -23,7 +23,7 @@ from ur_admittance import Config, Controller, RobotError
 from ur_admittance.robots.rtde.connection import give_up_after
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.script import NOTHING_NEW
-from ur_admittance.run import loop
+from ur_admittance.run import run
 from ur_admittance.run.loop import RunError
 from ur_admittance.run.summary import Summary
 
@@ -78,7 +78,7 @@ class Wire:
                 self._be_on_the_wall()
                 self.far.free()
 
-        return loop.run(self.robot, controller, seconds=seconds, each=each)
+        return run(self.robot, controller, seconds=seconds, each=each)
 
     def _be_on_the_wall(self) -> None:
         session = self.robot.session

@@ -180,12 +180,14 @@ def test_after_a_watchdog_stop_the_next_start_needs_a_person():
         for _ in range(300):
             fake.step()
         fake.heal()
-        with pytest.raises(RobotError, match=r"heard nothing new.*--reset"):
+        with pytest.raises(RobotError, match=r"heard nothing new.*permit=.'recover'"):
             rtde_robot(fake).connect()
-        asked: list[str] = []
-        with rtde_robot(fake, permit=lambda words: not asked.append(words)) as again:
+        asked: list[tuple[str, str]] = []
+        again = rtde_robot(fake)
+        again.assent = lambda act, words: asked.append((act, words))
+        with again:
             again.wait()
-        assert "ended by itself" in asked[0]
+        assert asked[0][0] == "recover" and "ended by itself" in asked[0][1]
         with rtde_robot(fake) as third:  # the last one ended as it should have
             third.wait()
 

@@ -12,7 +12,7 @@ from tests.support import AXES, LINEAR, lengths, names_in
 from ur_admittance import Config, Controller, RobotError
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import SimRobot
-from ur_admittance.run.loop import run
+from ur_admittance.run import run
 
 CALIBRATED = {"payload.noise_force": 0.1, "payload.noise_torque": 0.005}
 RANGE = {

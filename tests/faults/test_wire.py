@@ -10,6 +10,7 @@ import pytest
 from tests.robots.rtde.support import Traced, driven, guided, rtde_robot
 from ur_admittance import Controller
 from ur_admittance.robots.rtde.script import NOTHING_NEW, VELOCITY
+from ur_admittance.run.assent import Assent
 from ur_admittance.run.loop import RunError
 
 pytest.importorskip("mujoco")
@@ -89,7 +90,9 @@ def test_a_closed_connection_ends_the_run_in_that_cycle_and_the_robot_brakes():
         fake.heal()
         fake.push(0.0, 0.0)
         before = fake.machine.target_q.copy()
-        with rtde_robot(fake, permit=lambda words: True) as again:
+        again = rtde_robot(fake)
+        again.assent = Assent(permit={"recover"}).require
+        with again:
             for _ in range(100):
                 again.wait()
         np.testing.assert_array_equal(fake.machine.target_q, before)

@@ -7,8 +7,7 @@ import pytest
 
 import ur_admittance as ua
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
-from ur_admittance.motion.approach import SLOW, SLOW_TURN, Approach, travel_of, without_equilibrium
-from ur_admittance.run import loop
+from ur_admittance.motion.approach import SLOW, SLOW_TURN, travel_of
 
 pytest.importorskip("mujoco")
 
@@ -50,17 +49,15 @@ def test_the_arm_gets_there_and_is_slow_all_the_way() -> None:
     config = config_at(away)
     travel = travel_of(MODEL, config, MODEL.home)
     assert travel is not None and travel.metres > 0.1
-    controller = ua.Controller(MODEL, without_equilibrium(config))
-    approach, twists = Approach(controller, travel), []
+    twists = []
 
     def each(state, out) -> None:
-        approach()
         twists.append(np.array(out["V_WP_cmd"]))
 
     with SimRobot(MODEL, realtime=False, ideal=True) as robot:
-        loop.run(robot, controller, seconds=14.0, each=each)
+        run = ua.Run(robot, controller=ua.Controller(MODEL, config), each=each, permit={"travel"})
+        run.drive(14.0)
         X = MODEL.fk(robot.wait().q)
-    assert approach.over
     assert np.linalg.norm(X[:3, 3] - travel.X_WD[:3, 3]) < 2e-3
     fastest = [max(np.linalg.norm(V[part]) for V in twists) for part in (LINEAR, ANGULAR)]
     assert 0.9 * SLOW < fastest[0] <= SLOW and fastest[1] <= SLOW_TURN

@@ -15,7 +15,7 @@ from ur_admittance import Config, ConfigError, Controller, RobotModel
 from ur_admittance.config.validate import quaternion_of
 from ur_admittance.motion.taught import Path, Playing
 from ur_admittance.robots.sim import SimRobot, SpringHand
-from ur_admittance.run import loop
+from ur_admittance.run import run
 
 
 def circle(n: int = 40, seconds: float = 4.0) -> Path:
@@ -157,7 +157,7 @@ def test_a_taught_path_is_played_back_within_2_mm_also_where_it_turns_sharply() 
     with SimRobot("ur5e", realtime=False, hand=hand) as arm:
         controller = Controller(arm.model, Config.preset("hand-guiding"))
         keep = lambda into: lambda state, out: into.append(out.copy())  # noqa: E731
-        loop.run(arm, controller, seconds=2.5, each=keep(taught))
+        run(arm, controller, seconds=2.5, each=keep(taught))
     path = Path.of(np.array(taught, dtype=taught[0].dtype))
     assert path.metres > 0.1 and path.fastest[0] > 0.12
 
@@ -172,7 +172,7 @@ def test_a_taught_path_is_played_back_within_2_mm_also_where_it_turns_sharply() 
             if playing.outcome:
                 controller.deactivate()
 
-        summary = loop.run(arm, controller, seconds=60.0, each=each)
+        summary = run(arm, controller, seconds=60.0, each=each)
     assert playing.outcome == "reached" and not summary.faulted
     way = np.array([path.at(t)[0][:3, 3] for t in np.linspace(0.0, path.seconds, 1000)])
     assert KDTree(way).query(np.array(played))[0].max() < 0.002  # nowhere off the path

@@ -12,7 +12,7 @@ from tests.support import ZERO, arm, controller_of, free_config, q_after
 from tests.support import run as drive
 from ur_admittance import Config, Controller
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
-from ur_admittance.run import loop
+from ur_admittance.run import run
 from ur_admittance.telemetry.recording import Recording
 
 pytest.importorskip("mujoco")
@@ -59,7 +59,7 @@ def simulated(config: Config, *, each=None, seconds: float = 4.0, **robot) -> Re
 
     with SimRobot(hand=PUSHES, realtime=False, **robot) as sim:
         controller = Controller(sim.model, config)
-        loop.run(sim, controller, seconds=seconds, each=keep)
+        run(sim, controller, seconds=seconds, each=keep)
     return recording_of(np.array(records), config)
 
 

@@ -19,7 +19,7 @@ from ur_admittance.report.page import page
 from ur_admittance.report.rendering import AXES, CAUSES, rendering
 from ur_admittance.report.write import summarise
 from ur_admittance.robots.sim import SimRobot
-from ur_admittance.run import loop
+from ur_admittance.run import run
 
 pytest.importorskip("mujoco")
 from tests.report.support import PUSHES, RATE, free, guided, recording_of, simulated
@@ -101,7 +101,7 @@ def test_an_arm_that_is_slowed_down_at_the_pendant_is_recognised():
     with SimRobot(hand=PUSHES, realtime=False) as robot:
         robot.speed_scaling = 0.6
         controller = Controller(robot.model, config)
-        loop.run(robot, controller, seconds=3.0, each=lambda _, out: records.append(out.copy()))
+        run(robot, controller, seconds=3.0, each=lambda _, out: records.append(out.copy()))
     summary = summarise(recording_of(np.array(records), config))
     assert summary["arm"]["gain"] == pytest.approx(0.6, abs=0.03)
     assert re.search(r"at (5\d|6\d)% of their speed", summary["cause"])

@@ -16,7 +16,7 @@ import pytest
 
 from ur_admittance import Config, Controller, RobotModel, robots
 from ur_admittance.cli.attend import to_and_fro
-from ur_admittance.run import loop
+from ur_admittance.run import run
 
 pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 pytest.importorskip("mujoco")
@@ -81,7 +81,7 @@ def in_one_process(config: Config) -> np.ndarray:
     options = {"ideal": True, "realtime": False, "rate": FULL, "hand": to_and_fro(PUSH)}
     with robots.connect("sim", **options) as robot:
         controller = Controller(robot.model, config)
-        loop.run(
+        run(
             robot,
             controller,
             seconds=SECONDS,

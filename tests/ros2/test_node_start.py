@@ -18,7 +18,7 @@ from rcl_interfaces.srv import GetParameters
 from tests.cli.support import invoke
 from tests.ros2.graph import PATIENCE, Graph
 from tests.ros2.stage import CONFIG
-from ur_admittance.cli.attend import claimed
+from ur_admittance.run.claim import claimed
 
 pytestmark = pytest.mark.slow
 

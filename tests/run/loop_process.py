@@ -6,7 +6,6 @@ import numpy as np
 
 import ur_admittance as ua
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
-from ur_admittance.run import loop
 
 
 def main() -> int:
@@ -21,7 +20,7 @@ def main() -> int:
                 said = True
                 print("moving", flush=True)
 
-        summary = loop.run(robot, controller, seconds=3600.0, each=each)
+        summary = ua.run(robot, controller, seconds=3600.0, each=each)
     print(summary.mode, controller.at_rest, summary.seconds < 3000, flush=True)
     return 1 if summary.faulted else 0
 

@@ -20,7 +20,7 @@ def test_an_error_in_a_callback_stops_the_arm_and_names_itself():
     with simulated() as robot:
         controller = ua.Controller(robot.model, ua.Config())
         with pytest.raises(ua.RobotError, match=r"ZeroDivisionError: a mistake of mine.*stopped"):
-            loop.run(robot, controller, each=each)
+            ua.run(robot, controller, each=each)
         for _ in range(300):
             state = robot.wait()
         assert np.abs(state.qd).max() < 1e-3
@@ -70,7 +70,7 @@ def test_an_error_anywhere_ends_in_a_braked_stop_with_the_last_two_seconds(where
     with Broken("ur5e", what=where, ideal=True, realtime=False, hand=PUSH) as robot:
         controller = ua.Controller(robot.model, ua.Config())
         with pytest.raises(loop.RunError, match="the arm was stopped") as caught:
-            loop.run(robot, controller, seconds=5.0, each=each, board=Board())
+            ua.run(robot, controller, seconds=5.0, each=each, board=Board())
         assert type(caught.value.__cause__).__name__ in (
             "ZeroDivisionError",
             "OSError",

@@ -11,7 +11,6 @@ import ur_admittance as ua
 from tests.run.support import PUSH, Clock, simulated
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import SimRobot
-from ur_admittance.run import loop
 from ur_admittance.run.stops import PUNCTUAL, reasons_of
 
 
@@ -19,9 +18,7 @@ def test_a_loop_that_is_too_slow_three_times_in_a_row_stops_the_arm(monkeypatch)
     clock = Clock(monkeypatch)
     with simulated(realtime=True, hand=None) as robot:
         controller = ua.Controller(robot.model, ua.Config())
-        summary = loop.run(
-            robot, controller, seconds=5.0, each=lambda state, out: clock.sleep(0.008)
-        )
+        summary = ua.run(robot, controller, seconds=5.0, each=lambda state, out: clock.sleep(0.008))
     assert summary.late >= 3
     assert "missed its cycle 3 times in a row" in summary.too_late
     assert summary.missed > 0 and summary.overruns >= 3
@@ -56,7 +53,7 @@ class Bunched(SimRobot):
 @pytest.mark.parametrize(("kind", "counter"), [(Jittery, "late"), (Bunched, "missed")])
 def test_states_that_come_late_or_together_are_counted_and_do_not_stop_the_arm(kind, counter):
     with kind("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
-        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=1.0)
+        summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=1.0)
     assert getattr(summary, counter) > 20
     assert summary.overruns == 0
     assert not summary.faulted and not summary.too_late
@@ -88,7 +85,7 @@ def test_while_a_robot_is_silent_time_passes_and_is_not_made_up_for_when_it_spea
     with Silent("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
         ticks = []
         controller = ua.Controller(robot.model, ua.Config())
-        loop.run(
+        ua.run(
             robot, controller, seconds=0.6,
             each=lambda state, out: ticks.append((robot.clock(), out["time"])),
         )  # fmt: skip
@@ -120,7 +117,7 @@ class Sleeping(SimRobot):
 
 def test_a_loop_that_slept_sends_no_old_command_and_does_not_go_on():
     with Sleeping("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
-        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=2.0)
+        summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=2.0)
     slept = next(k for k, speed in enumerate(robot.sent) if speed == 0.0 and k > 100)
     assert robot.sent[slept - 1] > 0.05 and not any(robot.sent[slept:])
     assert summary.faulted and "slept for 0.50 s" in summary.too_late
@@ -144,7 +141,7 @@ class Waiting(SimRobot):
 )
 def test_a_state_that_is_seen_when_the_next_was_due_is_an_overrun():
     with Waiting("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
-        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=5.0)
+        summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=5.0)
     assert summary.overruns == 3
     assert summary.faulted
     assert "missed its cycle 3 times in a row" in summary.too_late
@@ -167,7 +164,7 @@ def test_one_overrun_in_a_hundred_ticks_is_counted_and_more_of_them_stop_the_arm
     """Row 20: within a second of 500 ticks, and never three in a row."""
     with Seldom("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
         robot.one_in = one_in
-        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=2.5)
+        summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=2.5)
     assert summary.faulted == stops
     assert ("missed its cycle 6 times within a second" in summary.too_late) == stops
     assert stops or summary.overruns == sum(n % one_in == 0 for n in range(201, 1300))
@@ -181,7 +178,7 @@ class AlwaysWaiting(Waiting):
 
 def test_a_loop_that_is_late_while_it_brakes_says_the_same_why_and_what_to_do():
     with AlwaysWaiting("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
-        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=5.0)
+        summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=5.0)
     assert summary.overruns > 3
     (reason,) = reasons_of(summary.words, summary.too_late)
     assert reason == ("the loop missed its cycle 3 times in a row", PUNCTUAL)

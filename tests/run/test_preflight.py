@@ -10,7 +10,7 @@ from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.config.validate import transform
 from ur_admittance.controller import at_rest
-from ur_admittance.run import loop, preflight
+from ur_admittance.run import preflight
 
 X_EP, X_ES = transform([0, 0, 0.1], [1, 0, 0, 0]), transform([0, 0, 0.02], [0.8, 0, 0, 0.6])
 MODEL = RobotModel.ur("ur5e", X_EP=X_EP, X_ES=X_ES)
@@ -100,13 +100,13 @@ def test_an_arm_whose_tool_is_not_in_the_configuration_does_not_start():
         controller = Controller(robot.model, Config.preset("hand-guiding"))
         before = robot.wait().q.copy()
         with pytest.raises(ua.RobotError, match=r"mass is 0 kg, 2\.(49|5\d) kg would explain"):
-            loop.run(robot, controller, seconds=1.0)
+            ua.run(robot, controller, seconds=1.0)
         assert controller.mode == "inactive"
         np.testing.assert_allclose(robot.wait().q, before, atol=1e-3)
         known = Config.preset("hand-guiding").replace(
             {"payload.mass": 2.5, "payload.center_of_mass": [0.0, 0.0, 0.03]}
         )
-        assert not loop.run(robot, Controller(robot.model, known), seconds=0.2).faulted
+        assert not ua.run(robot, Controller(robot.model, known), seconds=0.2).faulted
 
 
 LOOSE = Config.from_dict(
@@ -165,7 +165,7 @@ def test_a_tool_outside_the_box_is_named_with_its_place_wall_and_distance():
     config = Config.from_dict({"limits.workspace_max": [0.5, -0.2, 1.0]})
     words = preflight.outside(config, home)
     assert "at [-0.817, -0.133, 0.191] m, outside the box from" in words
-    assert "67 mm beyond limits.workspace_max y = -0.2 m" in words and "--allow-outside" in words
+    assert "67 mm beyond limits.workspace_max y = -0.2 m" in words
     assert preflight.outside(config, np.array([0.0, -0.1995, 0.5])) == "", "held at the wall"
     assert "beyond limits.workspace_min z" in preflight.outside(
         Config.from_dict({"limits.workspace_min": [-5, -5, 0.3]}), home
@@ -183,14 +183,14 @@ def test_no_run_starts_outside_the_box_unless_it_may_and_then_it_moves_only_inwa
             config = Config.from_dict({"limits.workspace_max": [9.0, y - 0.05, 9.0]})
             controller = Controller(robot.model, config)
             with pytest.raises(ua.RobotError, match=r"50 mm beyond limits\.workspace_max y"):
-                loop.run(robot, controller, seconds=1.0)
+                ua.run(robot, controller, seconds=1.0)
             assert controller.mode == "inactive", "nothing has moved"
             rates: list[float] = []
-            loop.run(
+            ua.run(
                 robot,
                 controller,
                 seconds=1.0,
-                outside=True,
+                permit={"outside"},
                 each=lambda state, out, rates=rates: rates.append(out["V_WP_cmd"][1]),
             )
         assert max(rates) <= 1e-9

@@ -13,7 +13,6 @@ from ur_admittance.blackboard import Blackboard
 from ur_admittance.realtime import RealTime
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
-from ur_admittance.run import loop
 
 
 @pytest.mark.parametrize("mode", ["velocity", "position", "trajectory"])
@@ -21,7 +20,7 @@ def test_a_pushed_arm_gives_way_and_the_run_ends_at_rest(mode):
     with simulated() as robot:
         controller = ua.Controller(robot.model, ua.Config.from_dict({"output.mode": mode}))
         start = robot.model.fk(robot.wait().q)[1, 3]
-        summary = loop.run(robot, controller, seconds=1.0)
+        summary = ua.run(robot, controller, seconds=1.0)
         moved = robot.model.fk(robot.wait().q)[1, 3] - start
     assert summary.mode == "inactive"
     assert not summary.faulted
@@ -37,7 +36,7 @@ def test_a_run_that_the_controller_stops_says_why():
     hard = ScriptedPush([(0.1, 9.0, np.array([0.0, 150.0, 0, 0, 0, 0]))])
     with simulated(hand=hard) as robot:
         config = ua.Config.from_dict({"safety.max_force": 100.0})
-        summary = loop.run(robot, ua.Controller(robot.model, config), seconds=5.0)
+        summary = ua.run(robot, ua.Controller(robot.model, config), seconds=5.0)
     assert summary.faulted
     assert summary.seconds < 1.0
     assert any("over_force" in words for words in summary.words)
@@ -60,7 +59,7 @@ def test_single_joint_angles_that_are_no_numbers_do_not_end_a_start():
     with Blank("ur5e", ideal=True, realtime=False) as arm:
         controller = ua.Controller(arm.model)
         arm.blank = 3
-        summary = loop.run(arm, controller, seconds=0.1, checked=True)
+        summary = ua.run(arm, controller, seconds=0.1, checked=True)
     assert not summary.faulted and summary.ticks >= 50
 
 
@@ -69,7 +68,7 @@ def test_an_arm_whose_joint_angles_are_no_numbers_is_not_started():
         controller = ua.Controller(arm.model)
         arm.blank = 10_000
         with pytest.raises(ua.RobotError, match=r"not all numbers: \[.*nan.*nothing has moved"):
-            loop.run(arm, controller, seconds=0.1, checked=True)
+            ua.run(arm, controller, seconds=0.1, checked=True)
     assert controller.mode == "inactive"
 
 
@@ -79,7 +78,7 @@ def test_another_arm_than_the_controllers_is_refused_before_anything_moves():
             robot.model.to_urdf().replace("elbow_joint", "knee_joint"), base="base_link"
         )
         with pytest.raises(ua.RobotError, match="knee_joint"):
-            loop.run(robot, ua.Controller(other, ua.Config()), seconds=1.0)
+            ua.run(robot, ua.Controller(other, ua.Config()), seconds=1.0)
 
 
 def test_every_tick_is_on_the_blackboard_and_changes_come_back_from_it():
@@ -89,7 +88,7 @@ def test_every_tick_is_on_the_blackboard_and_changes_come_back_from_it():
         with Blackboard.create("sim:loop-test", robot.rate, config, controller.params) as board:
             reader = Blackboard.attach("sim:loop-test")
             reader.set({"max_linear_velocity": 0.05})
-            summary = loop.run(robot, controller, seconds=1.0, board=board)
+            summary = ua.run(robot, controller, seconds=1.0, board=board)
             records, _, lost = reader.since(0)
     assert lost == 0
     assert len(records) == summary.ticks
@@ -103,7 +102,7 @@ def test_what_is_not_granted_is_told_before_the_first_tick():
     with simulated() as robot:
         wishes = RealTime(priority=0, cpu=100_000, lock_memory=False, awake=False)
         controller = ua.Controller(robot.model, ua.Config())
-        summary = loop.run(
+        summary = ua.run(
             robot,
             controller,
             seconds=0.1,
@@ -115,7 +114,7 @@ def test_what_is_not_granted_is_told_before_the_first_tick():
 
 def test_a_summary_as_plain_values_can_be_written_as_json():
     with simulated() as robot:
-        summary = loop.run(robot, ua.Controller(robot.model, ua.Config()), seconds=0.1)
+        summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=0.1)
     plain = json.loads(json.dumps(summary.as_dict()))
     assert plain["ticks"] == summary.ticks
     assert plain["asked"] is False
@@ -132,7 +131,7 @@ def test_an_arm_that_moves_is_not_activated() -> None:
     with Coasting("ur5e", ideal=True, realtime=False) as robot:
         controller = ua.Controller(robot.model, ua.Config())
         with pytest.raises(ua.RobotError, match="the arm moves: its tool at"):
-            loop.run(robot, controller, seconds=1.0)
+            ua.run(robot, controller, seconds=1.0)
         assert controller.mode == "inactive"
         with pytest.raises(ua.RobotError, match="activate: the arm moves"):
             controller.activate(robot.model.home, qd=np.full(6, 0.05))
@@ -151,7 +150,7 @@ def test_an_arm_that_will_drift_is_told_of_before_it_does() -> None:
     with SimRobot("ur5e", ideal=True, realtime=False, bias=[0, 0, 6.0, 0, 0, 0]) as robot:
         config = ua.Config.preset("hand-guiding").replace({"safety.start_force": 0})
         told: list[str] = []
-        loop.run(robot, ua.Controller(robot.model, config), seconds=0.1, tell=told.append)
+        ua.run(robot, ua.Controller(robot.model, config), seconds=0.1, tell=told.append)
     assert told == [
         "the sensor feels 6 N that nothing explains, and the deadband takes 2: the arm will drift "
         "at up to 0.067 m/s"

@@ -15,7 +15,7 @@ from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.config.advice import advice_on
 from ur_admittance.kernel import layout
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
-from ur_admittance.run import loop
+from ur_admittance.run import run
 from ur_admittance.scenarios import SCENARIOS, play
 from ur_admittance.scenarios.base import Scenario
 from ur_admittance.scenarios.surface import STOP
@@ -149,7 +149,7 @@ def test_a_pure_force_at_the_tip_turns_nothing_though_the_sensor_is_at_the_flang
     config = free_config(**{"admittance.deadband_force": 2.0, "admittance.deadband_torque": 0.3})
     with SimRobot(model, hand=hand, ideal=True, realtime=False) as robot:
         controller = Controller(model, config)
-        loop.run(robot, controller, seconds=1.0)
+        run(robot, controller, seconds=1.0)
         R = arm().fk(arm().home)[:3, :3].T @ robot.X_WP[:3, :3]
     np.testing.assert_allclose(R, np.eye(3), atol=1e-3)
 

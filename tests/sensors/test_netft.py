@@ -14,7 +14,7 @@ import pytest
 
 from tests.robots.rtde.support import WIRE, Traced, rtde_robot, until
 from ur_admittance import Config, Controller, RobotError
-from ur_admittance.run import loop
+from ur_admittance.run import run
 from ur_admittance.sensors.netft import NetFt
 from ur_fake.netft import FakeNetFt
 
@@ -209,7 +209,7 @@ def test_an_arm_gives_way_to_its_force_and_stops_when_it_ceases(device):
         with connect(device, rtde_robot(fake, sensor=sensor)) as robot:
             phase[0] = "still"
             controller = Controller(robot.model, Config.preset("hand-guiding"))
-            summary = loop.run(robot, controller, seconds=20.0, each=each)
+            summary = run(robot, controller, seconds=20.0, each=each)
     finally:
         fake.close()
     assert fastest[0] > 0.1

@@ -7,7 +7,6 @@ import sys
 import ur_admittance as ua
 from tests.telemetry.runs import pushed
 from ur_admittance.blackboard import Blackboard
-from ur_admittance.run import loop
 from ur_admittance.telemetry.recorder import Recorder
 
 
@@ -26,7 +25,7 @@ def main(path: str) -> int:
                 if board.published == 1200:
                     print(writer, flush=True)
 
-            summary = loop.run(robot, controller, seconds=3600.0, board=board, each=each)
+            summary = ua.run(robot, controller, seconds=3600.0, board=board, each=each)
             recorded = recorder.close({"ticks": summary.ticks, "mode": summary.mode})
     print(recorded.written, recorded.lost, recorded.problem, flush=True)
     return 0

@@ -14,7 +14,6 @@ import ur_admittance as ua
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import ScriptedPush, SimRobot
-from ur_admittance.run import loop
 from ur_admittance.telemetry.scribe import Scribe
 
 LIGHTER = {"admittance.mass": [2, 2, 2, 0.1, 0.1, 0.1], "admittance.ramp_seconds": 0.1}
@@ -82,9 +81,9 @@ def eventful(path: Path, look: int = 1, changes: Changes = CHANGES) -> Run:
                 if board.published % look == 0:
                     scribe.poll()
 
-            loop.run(robot, controller, seconds=1.5, board=board, each=each)
+            ua.run(robot, controller, seconds=1.5, board=board, each=each)
             # the arm is still settling, and pushed
-            loop.run(robot, controller, seconds=0.5, board=board, each=each, checked=True)
+            ua.run(robot, controller, seconds=0.5, board=board, each=each, checked=True)
             records, _, lost = reader.since(0)
             scribe.poll()
             scribe.finish({"ticks": len(records)})

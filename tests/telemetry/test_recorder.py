@@ -19,7 +19,6 @@ from tests.telemetry.runs import CHANGES, pushed
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.controller import Controller
 from ur_admittance.kernel import layout
-from ur_admittance.run import loop
 from ur_admittance.telemetry.recorder import Recorded, Recorder
 from ur_admittance.telemetry.recording import read
 from ur_admittance.telemetry.replay import replay
@@ -38,7 +37,7 @@ def recorded_run(path: Path, each: Each, seconds: float = 3.0) -> tuple[Recorded
         with Blackboard.create("sim", robot.rate, config, controller.params) as board:
             reader = Blackboard.attach("sim")
             with Recorder("sim", path, robot.model) as recorder:
-                summary = loop.run(
+                summary = ua.run(
                     robot,
                     controller,
                     seconds=seconds,

@@ -25,7 +25,7 @@ from ur_admittance.blackboard import Blackboard, Reader
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.realtime import Deadlines, RealTime
 from ur_admittance.robots.base import Robot, State
-from ur_admittance.run import loop
+from ur_admittance.run import Run
 
 RATE = 500.0  # Hz
 PERIOD = 1.0 / RATE
@@ -217,9 +217,8 @@ def _drive(
         index = reader.index
         with StandIn(controller.model, left) as arm:
             timed = TimedBoard(board, arm.room)
-            summary = loop.run(
-                arm, controller, seconds=left, board=timed, real_time=wishes, checked=True
-            )
+            run = Run(arm, controller=controller, board=timed, real_time=wishes)
+            summary = run.drive(left, checked=True)
         records, _, _ = reader.since(index)
         for name in counted:
             plain[name] += getattr(summary, name)

@@ -10,14 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ur_admittance.calibration.bring import bring
 from ur_admittance.calibration.equilibrium import Way
 from ur_admittance.calibration.measured import Measured
-from ur_admittance.config import Config
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot
+from ur_admittance.run import Run
 
 SECONDS = 0.5  # of readings in a pose
 _SETTLE = 0.3  # s at rest before them
@@ -66,28 +65,25 @@ def gather(robot: Robot, *, seconds: float = SECONDS) -> Measured:
 
 
 def through(
-    robot: Robot,
-    config: Config,
+    run: Run,
     ways: Sequence[Way],
     asked: Sequence[int] = (),
-    *,
     taken: Callable[[list[Measured]], None] = lambda measured: None,
-    **how: object,
 ) -> list[Measured]:
     """Lead the arm along the ways, and gather at the end of each.
 
     Args:
-        config: limits on the way. Bias and payload need not be known: what stops the arm is a
-            change of force of more than 120 N, or of torque of 20 Nm, since the start.
+        run: gives the limits on the way. Bias and payload need not be known: what stops the arm
+            is a change of force of more than 120 N, or of torque of 20 Nm, since the start.
         asked: stops the arm when it is no longer empty: what `signals` collects.
         taken: called with all that is known after each pose.
-        how: mode and trouble, see `bring`.
     """
+    robot = run.robot
     first = gather(robot)
     taken([first])
     reading = first.samples.mean(axis=0)
-    safety = config.safety
-    watched = config.replace(
+    safety = run.config.safety
+    watched = run.config.replace(
         {
             "payload.mass": 0.0,
             "payload.force_bias": np.clip(reading[LINEAR], -1000, 1000).tolist(),
@@ -99,7 +95,7 @@ def through(
     measured = [first]
     for way in ways:
         here = robot.wait().q.copy()
-        bring(robot, watched, replace(way, start=here), asked, verb="calibrate", **how)  # type: ignore[arg-type]
+        run.lead(replace(way, start=here), watched, asked, "calibrate")
         measured.append(gather(robot))
         taken(measured)
     return measured

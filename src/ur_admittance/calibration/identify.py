@@ -13,14 +13,13 @@ is what is measured before anything moves.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ur_admittance.errors import CalibrationError
 from ur_admittance.kernel.spatial import LINEAR
-from ur_admittance.robots.base import Robot
+from ur_admittance.run import Run
 
 REST = 0.6  # s, at rest before and after
 SECONDS = 6.0  # of motion
@@ -70,38 +69,35 @@ def excitation(rate: float, qdd_max: float) -> np.ndarray:
     return size * fade * np.sin(phase)
 
 
-def identify(robot: Robot, asked: Sequence[int] = (), *, max_force: float = 50.0) -> Response:
+def identify(run: Run, *, max_force: float = 50.0) -> Response:
     """Move the arm a little, and say how it follows.
 
     Args:
-        robot: connected, at rest, in free space.
-        asked: ends it when it is no longer empty: what `signals` collects.
+        run: of an arm at rest, in free space.
         max_force: more than this beyond the rest, N, ends it.
 
     Raises:
-        CalibrationError: it was ended, or the arm does not answer.
+        CalibrationError: the arm does not answer.
+        RobotError: it was ended, or not permitted.
     """
+    robot = run.robot
     rest = round(REST * robot.rate)
     move = excitation(robot.rate, float(robot.model.qdd_max.min()))
     told = np.concatenate([np.zeros(rest), move, np.zeros(rest)])
-    q, wrench = np.zeros((len(told), 6)), np.zeros((len(told), 6))
-    try:
-        for k, rate in enumerate(told):
-            state = robot.wait()
-            q[k], wrench[k] = state.q, state.wrench
-            if asked:
-                raise CalibrationError("identify: interrupted; the arm was stopped")
-            if not np.isfinite(q[k]).all():
-                raise CalibrationError("identify: the joint angles are no numbers; stopped")
-            force = np.linalg.norm(wrench[k, :3] - wrench[: max(1, min(k, rest)), :3].mean(axis=0))
-            if not force <= max_force:
-                raise CalibrationError(
-                    f"identify: {force:.0f} N while moving freely, allowed are {max_force:.0f} N; "
-                    "take the tool off what it touches, or a heavy tool off the arm"
-                )
-            robot.send_velocity(np.full(6, rate))
-    finally:
-        robot.stop()
+
+    def problem(q: np.ndarray, wrench: np.ndarray) -> str:
+        if not np.isfinite(q[-1]).all():
+            return "identify: the joint angles are no numbers"
+        begun = wrench[: max(1, min(len(wrench) - 1, rest)), LINEAR].mean(axis=0)
+        force = np.linalg.norm(wrench[-1, LINEAR] - begun)
+        if not force <= max_force:
+            return (
+                f"identify: {force:.0f} N while moving freely, allowed are {max_force:.0f} N; "
+                "take the tool off what it touches, or a heavy tool off the arm"
+            )
+        return ""
+
+    q, wrench = run.shake(told, problem)
     return response(told, q, wrench, robot.rate, robot.model.jacobian(q[0]))
 
 

@@ -22,7 +22,8 @@ from ur_admittance.controller.packing import pack
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot
-from ur_admittance.run import loop
+from ur_admittance.run import run
+from ur_admittance.run.summary import Summary
 
 _SIX = (6,)
 _FLOAT64 = np.dtype(np.float64)
@@ -61,8 +62,10 @@ class ControllerManager(Lifecycle):
 
     # --- what a loop calls, as it calls `Controller` ---
 
-    def activate(self, q: ArrayLike) -> None:
+    def activate(self, q: ArrayLike, X_WD: ArrayLike | None = None) -> None:
         """Start at rest at the measured joints `q` (6,) rad: all links that were switched on."""
+        if X_WD is not None:
+            raise RobotError("activate: a chain is told where to go by its links, leave X_WD out")
         q = as_numbers(q, "q", _SIX)
         if self.failure is not None and self._guard.halted:
             raise RobotError(f"activate: {self.failure.words}")
@@ -134,18 +137,18 @@ class ControllerManager(Lifecycle):
             self._bad_command(code - 1)
         return self._out
 
-    def run(self, robot: Robot, **options: Any) -> loop.Summary:
-        """Drive a robot with the chain, as `loop.run` does with a controller.
+    def run(self, robot: Robot, **options: Any) -> Summary:
+        """Drive a robot with the chain, as `ua.run` does with a controller.
 
         Ends after `seconds`, by a signal, or when a link fails: then the summary's `mode` is
         'stopped', its `words` say why, and `recover()` makes the chain fit for another run.
 
         Args:
             robot: connected, and at rest.
-            options: those of `loop.run`, such as `seconds` and `board`.
+            options: those of `ua.run`, such as `seconds` and `board`.
         """
         try:
-            return loop.run(robot, self, **options)
+            return run(robot, self, **options)
         finally:
             self._speaker.speak()
 

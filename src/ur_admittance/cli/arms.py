@@ -4,16 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ur_admittance.cli.kinds import kind_of
-from ur_admittance.cli.travel import may_move
 
 if TYPE_CHECKING:
     from ur_admittance.config import Config
     from ur_admittance.robots.base import Robot
+    from ur_admittance.run import Run
+    from ur_admittance.run.assent import Assent
 
 
 def arm_at(
@@ -36,8 +35,6 @@ def arm_at(
         options["realtime"] = real_time
     else:
         options["watch"] = watch
-    if kind == "rtde":  # without a program, its last one need not worry anybody
-        options["permit"] = (lambda words: True) if watch else may_move
     return robots.make(url, **options, **more)
 
 
@@ -48,18 +45,16 @@ def to_lead(url: str, config: Config) -> Config:
     return config.replace({"output.mode": "position"}) if kind_of(url) == "ros2" else config
 
 
-@contextmanager
-def leading(url: str, arm: Robot) -> Iterator[dict[str, Any]]:
-    """Lead an arm while this lasts, punctually where it does not wait for us: our program on a UR
-    controller ends 20 ms after our last word. Gives `mode` and `trouble`, see `bring`.
+def run_to_lead(
+    url: str, config: Config, assent: Assent, *, watch: bool = False, real_time: bool = False
+) -> Run:
+    """A run that leads that arm without a controller: punctually where it does not wait for us,
+    since our program on a UR controller ends 20 ms after our last word.
     """
-    from ur_admittance.realtime import RealTime, prepare, restore
+    from ur_admittance.realtime import RealTime
+    from ur_admittance.run import Run
 
-    kind = kind_of(url)
-    arm.keep_frame()
-    if kind == "rtde":
-        prepare(RealTime())
-    try:
-        yield {"mode": "position" if kind == "ros2" else "velocity", "trouble": arm.trouble}
-    finally:
-        restore()
+    config = to_lead(url, config)
+    arm = arm_at(url, config, watch=watch, real_time=real_time)
+    wishes = RealTime() if kind_of(url) == "rtde" else None
+    return Run(arm, config, assent=assent, real_time=wishes)

@@ -1,31 +1,28 @@
-"""A run with what stands around the loop: blackboard, recorder, live view; and its last words."""
+"""A run from the command line: what was asked for, what is drawn meanwhile, its last words."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 
+from ur_admittance.cli.assent import assent_of, permits
 from ur_admittance.config import Config
-from ur_admittance.config.advice import payload_warning
-from ur_admittance.errors import ConfigError, RobotError
+from ur_admittance.errors import ConfigError
 from ur_admittance.faults import BY_NAME
 from ur_admittance.run.stops import PUNCTUAL, reasons_of
 
 if TYPE_CHECKING:
-    from ur_admittance.blackboard import Blackboard
-    from ur_admittance.controller import Controller
-    from ur_admittance.motion.approach import Travel
+    from ur_admittance.motion.taught import Played
     from ur_admittance.realtime import RealTime
-    from ur_admittance.robots.base import Robot
+    from ur_admittance.run import Run
+    from ur_admittance.run.assent import Assent
+    from ur_admittance.run.loop import Leader
     from ur_admittance.run.summary import Summary
     from ur_admittance.telemetry.recorder import Recorded
 
@@ -33,29 +30,34 @@ MOST = 0.5  # share of a run from which on a limit is worth a line at its end
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What `run` was asked for, whichever kind of robot it is.
+class RunRequest:
+    """What `run`, `play` or `demo` was asked for, whichever kind of robot it is.
 
     Attributes:
+        verb: which of them.
         robot: its address.
         config: None if none was given.
         seconds: how long to run, s; None: until a signal.
         record: file to record to; None records nothing.
         real_time: what to ask of the machine.
         view: 'line', 'panel', or '' for none.
-        tell: takes one line for each real-time wish not granted.
-        play: makes what leads the arm along a path, called after every tick, for a controller;
-            the equilibrium of the configuration is then the path's start.
+        played: a path; None: it gives way where it stands.
+        yes: whether it may be led along that without asking.
     """
 
+    verb: str
     robot: str
     config: Config | None
     seconds: float | None
     record: Path | None
     real_time: RealTime
     view: str
-    tell: Callable[[str], None]
-    play: Callable[[Controller], Callable[[], None]] | None = None
+    played: Played | None = None
+    yes: bool = False
+
+    def assent(self, permit: frozenset[str], asked: Sequence[int] = ()) -> Assent:
+        """What has been agreed to by typing it, and who is asked for the rest."""
+        return assent_of(self.verb, permit | permits(play=self.yes), asked)
 
     @property
     def given_config(self) -> Config:
@@ -64,121 +66,56 @@ class Wanted:
             raise ConfigError("--config: give a YAML file, or preset:NAME")
         return self.config
 
-    def start_of(self, travel: Travel | None) -> Config:
-        """The configuration of a controller that starts where the arm stands, if it is then led
-        elsewhere.
-        """
-        from ur_admittance.motion.approach import without_equilibrium
 
-        config = self.given_config
-        return without_equilibrium(config) if travel or self.play else config
+@dataclass(frozen=True)
+class RunResult:
+    """How it went.
 
-    def lead(self, controller: Controller, travel: Travel | None) -> Callable[[], None] | None:
-        """What leads the desired pose, called after every tick: along the path that is played, or
-        to an equilibrium that is far; or None.
-        """
-        from ur_admittance.motion.approach import Approach
+    Attributes:
+        summary: of the run.
+        recorded: how the recording ended; None without one.
+        outcome: of the path that was played: "reached", or why not; "" without one.
+    """
 
-        if self.play is not None:
-            return self.play(controller)
-        return Approach(controller, travel) if travel else None
-
-    def begun(self, name: str) -> Callable[[], None]:
-        """Says that the arm gives way, once it does."""
-
-        def say() -> None:
-            if self.view:
-                typer.echo(f"{name} gives way from now on; Ctrl-C ends it")
-
-        return say
+    summary: Summary
+    recorded: Recorded | None = None
+    outcome: str = ""
 
 
 def attend(
-    arm: Robot,
-    controller: Controller,
-    drive: Callable[[Blackboard], Summary],
+    request: RunRequest,
+    run: Run,
     *,
-    record: Path | None = None,
-    view: str = "line",
-    title: str = "",
-) -> tuple[Summary, Recorded | None]:
-    """Drive an arm with all that stands around the loop: blackboard, recorder, live view.
-
-    Recorder and view are processes of their own, and are ready before the arm moves.
+    connected: Callable[[], None] = lambda: None,
+    each: Callable[..., Any] | None = None,
+) -> RunResult:
+    """Have a run agreed to, drive it, and draw it meanwhile.
 
     Args:
-        drive: runs the loop.
-        record: file to record to; None records nothing.
-        view: 'line', 'panel', or '' for none.
-        title: of the panel.
+        run: not yet entered.
+        connected: called when the robot is.
+        each: makes what is called after every command, from the robot and the signals so far.
     """
-    from ur_admittance.blackboard import Blackboard
     from ur_admittance.live import shown
+    from ur_admittance.run.signals import signals
 
-    with Blackboard.create(arm.name, arm.rate, controller.config, controller.params) as board:
-        recorder = None
-        if record is not None:
-            from ur_admittance.telemetry.recorder import Recorder
+    def begun() -> None:
+        if request.view:
+            typer.echo(f"{run.robot.name} gives way from now on; Ctrl-C ends it")
 
-            record.unlink(missing_ok=True)
-            recorder = Recorder(arm.name, record, arm.model)
-        with recorder or nullcontext():
-            try:
-                with shown(arm.name, view, title) if view else nullcontext():
-                    summary = drive(board)
-            except RobotError as error:
-                where = f"; the run until then is in {record}" if record else _kept(error, arm)
-                if not where:
-                    raise
-                raise RobotError(f"{error}{where}") from error
-            recorded = recorder.close(summary.as_dict()) if recorder else None
-    return summary, recorded
-
-
-def _kept(error: RobotError, arm: Robot) -> str:
-    """Keep the last two seconds before an error, and say where."""
-    from ur_admittance.blackboard import Blackboard
-    from ur_admittance.run.loop import RunError
-    from ur_admittance.telemetry.trace import write_trace
-
-    if not isinstance(error, RunError) or not len(error.trace):
-        return ""
-    try:
-        path = write_trace(Blackboard.attach(arm.name), error.trace, arm.model, str(error))
-    except (OSError, RobotError) as problem:
-        return f"; the last two seconds could not be kept: {problem}"
-    return f"; what led to it, the last two seconds: ur-admittance report {path}"
-
-
-@contextmanager
-def claimed(name: str) -> Iterator[None]:
-    """Be the only one who controls a robot, from before it is connected: a second process is
-    refused without a word to the robot.
-
-    Raises:
-        RobotError: another process controls it, or is about to.
-    """
-    from ur_admittance.blackboard import list_running, memory
-
-    path = memory.path_of(name)
-    for running in list_running():
-        if running.robot == name:
-            raise RobotError(f"{name} already has a controller: {running}; end that one first")
-    with memory.opened(path.with_suffix(".claim"), os.O_RDWR | os.O_CREAT) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel frees it, however we end
-        except BlockingIOError:
-            raise RobotError(
-                f"{name}: another process of yours is about to control it; end that one first"
-            ) from None
-        yield
-
-
-def warn_of_payload(arm: Robot, config: Config) -> None:
-    """Say it where a real sensor's payload is not calibrated, or long ago."""
-    words = payload_warning(config, date.today())
-    if words and arm.real_sensor and not arm.wrench_compensated:
-        typer.echo(f"warning: {words}", err=True)
+    with run:
+        connected()
+        leader: Leader | None
+        if (played := request.played) is not None:
+            leader = run.playing(played.path, played.speed, late=played.late)
+        else:
+            leader = run.prepare()
+        view = shown(run.robot.name, request.view) if request.view else nullcontext()
+        with view, signals() as asked:
+            run.each = each(run.robot, asked) if each is not None else None
+            moved(run.drive(request.seconds, leader=leader, begun=begun))
+    outcome = "" if played is None or leader is None else leader.outcome or "it was ended before"
+    return RunResult(run.summary, run.recorded, outcome)
 
 
 def moved(summary: Summary) -> Summary:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.arms import arm_at, leading, to_lead
-from ur_admittance.cli.attend import claimed
+from ur_admittance.cli.arms import run_to_lead
+from ur_admittance.cli.assent import Yes, assent_of, permits
 from ur_admittance.cli.by_hand import led
 from ur_admittance.cli.common import WRENCH, AsJson, RobotUrl, explained, read_config
-from ur_admittance.cli.travel import agreed
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 from ur_admittance.errors import CalibrationError, ConfigError
@@ -84,7 +83,7 @@ def calibrate(
         Path | None,
         typer.Option(help="Folder for a page with plots of what is left.", metavar="FOLDER"),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Move without asking.")] = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Find mass [kg], centre of mass [m] and bias [N, Nm] of what hangs on the sensor.
@@ -156,38 +155,33 @@ def _measured(
     """Go through poses, or let a person do it."""
     import math
 
-    from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration.collect import through
     from ur_admittance.calibration.poses import choose
-    from ur_admittance.controller.packing import pack
     from ur_admittance.run.signals import signals
 
-    config = to_lead(url, config)
     tell = _progress(poses, config) if not quiet else lambda measured: None
-    made = arm_at(url, config, watch=by_hand)
-    with claimed(made.name), made as arm:
+    with (
+        signals() as asked,
+        run_to_lead(
+            url, config, assent_of("calibrate", permits(lead=yes), asked), watch=by_hand
+        ) as run,
+    ):
+        arm = run.robot
         if arm.wrench_compensated:
             raise CalibrationError(
                 f"calibrate: {arm.name} has taken the payload out of the wrench itself, nothing is "
                 "left to weigh; take the raw one (PolyScope 5.9 or newer), or let the robot "
                 "measure its payload (Installation, Payload)"
             )
-        params = pack(config, arm.model)
-        with Blackboard.create(arm.name, arm.rate, config, params), signals() as asked:
-            if by_hand:
-                return arm.name, arm.model, led(arm, asked, tell), arm.real_sensor
-            here = arm.look().q.copy()
-            ways = choose(arm.model, config, here, count=poses - 1, tilt=math.radians(tilt))
-            _show_way(arm.name, arm.model, here, ways)
-            if not yes and not agreed("Is the arm free to go there?", asked):
-                raise CalibrationError(
-                    "calibrate: not permitted to move, nothing has moved; --yes lets it"
-                )
-            with leading(url, arm) as how:
-                measured = through(arm, config, ways, asked, taken=tell, **how)
-            if not quiet:
-                typer.echo("", err=True)
-            return arm.name, arm.model, measured, arm.real_sensor
+        if by_hand:
+            return arm.name, arm.model, led(arm, asked, tell), arm.real_sensor
+        here = arm.look().q.copy()
+        ways = choose(arm.model, run.config, here, count=poses - 1, tilt=math.radians(tilt))
+        _show_way(arm.name, arm.model, here, ways)
+        measured = through(run, ways, asked, tell)
+        if not quiet:
+            typer.echo("", err=True)
+        return arm.name, arm.model, measured, arm.real_sensor
 
 
 def _recorded(path: Path, arm: str, config: Config) -> tuple[str, RobotModel, list[Measured], bool]:

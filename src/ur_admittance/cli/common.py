@@ -73,6 +73,11 @@ def explained() -> Iterator[None]:
         raise typer.Exit(FAILED if error.errno in _ADVICE else WRONG) from None
 
 
+def warn(line: str) -> None:
+    """Say it on stderr."""
+    typer.echo(f"warning: {line}", err=True)
+
+
 def check_output(path: Path, *, force: bool) -> None:
     """See that a file can be written, before anything moves or takes its time."""
     if path.exists() and not force:

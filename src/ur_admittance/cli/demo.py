@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.attend import attend, moved, tell_stop
+from ur_admittance.cli.attend import moved, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, console, explained
 from ur_admittance.cli.demo_rtde import demo_on
 from ur_admittance.cli.kinds import kind_of
@@ -19,8 +20,6 @@ from ur_admittance.errors import ConfigError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ur_admittance.blackboard import Blackboard
-    from ur_admittance.run.loop import Summary
     from ur_admittance.scenarios import Finding, Scenario
 
 FAST = 10.0  # times as fast as the clock: what the recorder follows on a slow machine
@@ -108,8 +107,10 @@ def _show(
 ) -> dict[str, Any]:
     """One scene from its first tick to its report."""
     from ur_admittance.controller import Controller
+    from ur_admittance.live import shown
     from ur_admittance.realtime import Pace
     from ur_admittance.report.write import write_report
+    from ur_admittance.run import Run
     from ur_admittance.run.signals import signals
     from ur_admittance.scenarios import play
     from ur_admittance.telemetry.recording import read
@@ -119,20 +120,13 @@ def _show(
     file = out / f"{scenario.name}.mcap"
     with scenario.robot(ideal=ideal, realtime=False, seed=seed) as arm:
         controller = Controller(arm.model, scenario.config())
-
-        def drive(board: Blackboard) -> Summary:
-            with signals() as asked:
-                each = Pace(arm.clock, pace, asked)
-                return moved(play(scenario, arm, controller, board=board, each=each))
-
-        summary, recorded = attend(
-            arm,
-            controller,
-            drive,
-            record=file,
-            view="" if screen.quiet else "panel",
-            title=scenario.title,
-        )
+        with Run(arm, controller=controller, record=file, replace=True, permit=("travel",)) as run:
+            run.prepare()
+            view = nullcontext() if screen.quiet else shown(arm.name, "panel", scenario.title)
+            with view, signals() as asked:
+                pace_it = Pace(arm.clock, pace, asked)
+                summary = moved(play(scenario, arm, controller, run=run, each=pace_it))
+        recorded = run.recorded
     if summary.asked:
         screen.print(f"ended early; what there was is in {file}")
         raise typer.Exit(FAILED)

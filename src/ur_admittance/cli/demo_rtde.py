@@ -7,12 +7,11 @@ from pathlib import Path
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, tell_end, tell_stop
+from ur_admittance.cli.assent import assent_of
+from ur_admittance.cli.attend import RunRequest, tell_end, tell_stop
 from ur_admittance.cli.common import FAILED
 from ur_admittance.cli.kinds import asked_of
-from ur_admittance.cli.travel import agreed
 from ur_admittance.config import Config
-from ur_admittance.errors import RobotError
 
 SECONDS = 20.0
 
@@ -27,18 +26,17 @@ def demo_on(robot: str, out: Path, *, as_json: bool) -> None:
     from ur_admittance.report.write import write_report
     from ur_admittance.telemetry.recording import read
 
-    typer.echo(
+    assent_of("demo").require(
+        "demo",
         f"The arm at {robot} will give way to your hand for {SECONDS:g} s, at most 0.1 m/s. Clear "
         "what it could meet, keep a hand at the emergency stop, and let nothing touch the tool "
         "until it says so.",
-        err=True,
     )
-    if not agreed("May it?"):
-        raise RobotError("demo: nobody agreed, nothing has moved; it asks on a terminal")
     config = Config.preset("hand-guiding").replace({"max_linear_velocity": 0.1})
     file, view = out / "hand-guiding.mcap", "" if as_json else "panel"
-    wanted = Wanted(robot, config, SECONDS, file, RealTime(), view, lambda line: None)
-    summary, recorded = asked_of(robot, []).drive(wanted)
+    request = RunRequest("demo", robot, config, SECONDS, file, RealTime(), view)
+    done = asked_of(robot, []).drive(request)
+    summary, recorded = done.summary, done.recorded
     page = write_report(read(file), out / "hand-guiding", "A hand leads the arm", [])
     if as_json:
         typer.echo(json.dumps({**summary.as_dict(), "recording": str(file), "report": str(page)}))

@@ -9,13 +9,12 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.arms import arm_at, leading
-from ur_admittance.cli.attend import claimed
+from ur_admittance.cli.arms import run_to_lead
+from ur_admittance.cli.assent import Yes, assent_of, permits
 from ur_admittance.cli.common import SIM_URLS, AsJson, explained, read_config
 from ur_admittance.cli.kinds import kind_of
-from ur_admittance.cli.travel import agreed
 from ur_admittance.config import Config
-from ur_admittance.errors import ConfigError, RobotError
+from ur_admittance.errors import ConfigError
 
 
 @explained()
@@ -39,7 +38,7 @@ def identify(
         "arm.yaml"
     ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Move without asking.")] = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the arm's lag [s], delay [s] and first structural mode [Hz].
@@ -48,25 +47,16 @@ def identify(
     It must touch nothing. What is found goes to a YAML file, with the noise at rest [N, m]. Name it
     in a configuration with 'extends:', for `contact.adapt`, `check` and `map`; `tune` takes it too.
     """
-    from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration import identify as calibration
-    from ur_admittance.controller.packing import pack
-    from ur_admittance.run.signals import signals
 
     limits = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
     if kind_of(robot) == "ros2":
         raise ConfigError("--robot: not over ROS 2 yet; give the robot's own address, or sim")
-    if not yes and not agreed(f"{robot} will move a few centimetres. Is it free to?"):
-        raise RobotError("identify: not permitted to move, nothing has moved; --yes lets it")
-    made = arm_at(robot, limits)
-    with claimed(made.name), made as arm:
-        params = pack(limits, arm.model)
-        board = Blackboard.create(arm.name, arm.rate, limits, params)  # nobody else moves this arm
-        with board, signals() as asked, leading(robot, arm):
-            found = calibration.identify(arm, asked, max_force=limits.safety.max_force)
-        out.write_text(calibration.to_yaml(found, arm.name))
+    with run_to_lead(robot, limits, assent_of("identify", permits(lead=yes))) as run:
+        found = calibration.identify(run, max_force=limits.safety.max_force)
+        out.write_text(calibration.to_yaml(found, run.robot.name))
     if as_json:
         typer.echo(json.dumps({"file": str(out), **asdict(found)}, indent=2))
         return

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.arms import arm_at, leading, to_lead
-from ur_admittance.cli.attend import claimed
+from ur_admittance.cli.arms import run_to_lead
+from ur_admittance.cli.assent import Yes, assent_of, permits
 from ur_admittance.cli.common import JOINTS, AsJson, RobotUrl, explained, read_config
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
@@ -41,37 +41,32 @@ def init(
             metavar=JOINTS,
         ),
     ] = None,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the arm home and write its pose as equilibrium.
 
-    The joints move straight to the home configuration within half of every speed and acceleration
-    limit. Obstacles are not known: look at the way first. Ctrl-C brakes, and so do a force above
-    safety.max_force, samples that cease, and on a ROS 2 graph another node that commands the arm.
-    There it commands positions, which are held should this process die. A configuration names
-    the file with 'equilibrium: equilibrium.yaml'; its springs then return to that pose.
+    A real arm asks first. The joints move straight to the home configuration within half of every
+    speed and acceleration limit. Obstacles are not known: look at the way first. Ctrl-C brakes, and
+    so do a force above safety.max_force, samples that cease, and on a ROS 2 graph another node that
+    commands the arm. There it commands positions, which are held should this process die. A
+    configuration names the file with 'equilibrium: equilibrium.yaml'; its springs return to it.
     """
-    from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration import equilibrium
-    from ur_admittance.calibration.bring import bring
-    from ur_admittance.controller.packing import pack
     from ur_admittance.run.signals import signals
 
     if stay:
-        refuse_useless(context, "does nothing with --stay; leave one of them out", "home")
-    limits = to_lead(robot, read_config(config) if config else Config())
+        why = "does nothing with --stay; leave one of them out"
+        refuse_useless(context, why, "home", "yes")
+    limits = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
-    made = arm_at(robot, limits, watch=stay, real_time=True)
-    with claimed(made.name), made as arm:
-        params = pack(limits, arm.model)
-        with Blackboard.create(arm.name, arm.rate, limits, params):  # nobody else moves this arm
+    with signals() as asked:
+        assent = assent_of("init", permits(lead=yes), asked)
+        with run_to_lead(robot, limits, assent, watch=stay, real_time=True) as run:
+            arm = run.robot
             if not stay:
                 goal = arm.model.home if home is None else home
-                way = equilibrium.plan(arm.model, limits, arm.look().q, goal)
-                with signals() as asked:
-                    typer.echo(f"{arm.name} moves for {way.seconds:.1f} s ...", err=True)
-                    with leading(robot, arm) as how:
-                        bring(arm, limits, way, asked, **how)
+                run.lead(equilibrium.plan(arm.model, run.config, arm.look().q, goal), verb="init")
             q = arm.wait().q.copy()
     X_WP = arm.model.fk(q)
     joints = ", ".join(f"{angle:.4f}" for angle in q)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, tell_end, tell_stop
+from ur_admittance.cli.assent import Yes
+from ur_admittance.cli.attend import RunRequest, tell_end, tell_stop
 from ur_admittance.cli.common import FAILED, SIM_URLS, AsJson, check_output, explained, read_config
 from ur_admittance.cli.kinds import asked_of, kind_of
-from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, see_time, teller
+from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, see_time
 from ur_admittance.cli.useless import refuse_useless
-
-if TYPE_CHECKING:
-    from ur_admittance.controller import Controller
-    from ur_admittance.motion.taught import Playing
 
 
 @explained()
@@ -44,6 +40,7 @@ def play(
     force: Annotated[
         bool, typer.Option("--force", help="Replace the recording if it exists.")
     ] = False,
+    yes: Yes = False,
     priority: Priority = 50,
     cpu: Cpu = None,
     awake: Awake = True,
@@ -57,7 +54,7 @@ def play(
     path ends. A real arm that is more than 50 mm or 0.2 rad from there asks first, or needs
     --allow-travel. Held back, it waits, for 5 s. Leaves with 1 if it did not reach the end.
     """
-    from ur_admittance.motion.taught import SIMULATED_LATE, Playing, check
+    from ur_admittance.motion.taught import SIMULATED_LATE, Played, check
     from ur_admittance.motion.taught import Path as Taught
     from ur_admittance.realtime import RealTime
 
@@ -71,29 +68,13 @@ def play(
     else:
         check_output(record, force=force)
     late = settings.arm.lag + settings.arm.delay or (SIMULATED_LATE if kind == "sim" else 0.0)
-    x, y, z, *wxyz = path.poses[0].tolist()
-    settings = settings.replace({"equilibrium": {"position": [x, y, z], "orientation": wxyz}})
-    made: list[Playing] = []
-
-    def lead(controller: Controller) -> Callable[[], None]:
-        playing = Playing(controller, path, speed, late=late)
-        made.append(playing)
-
-        def each() -> None:
-            playing()
-            if playing.outcome:
-                controller.deactivate()
-
-        return each
-
-    allowed = ["--allow-travel"] if kind == "sim" else []
-    asked = asked_of(robot, [*context.args, *allowed])
+    asked = asked_of(robot, context.args)
     see_time(context, own_time=asked.own_time)
     view = "" if as_json else "line"
-    wishes = RealTime(priority, cpu, awake=awake, spin=spin)
-    wanted = Wanted(robot, settings, None, record, wishes, view, teller(strict), lead)
-    summary, recorded = asked.drive(wanted)
-    outcome = (made[-1].outcome if made else "") or "it was ended before"
+    wishes = RealTime(priority, cpu, awake=awake, spin=spin, strict=strict)
+    played = Played(path, speed, late)
+    done = asked.drive(RunRequest("play", robot, settings, None, record, wishes, view, played, yes))
+    summary, recorded, outcome = done.summary, done.recorded, done.outcome
     if as_json:
         typer.echo(json.dumps(summary.as_dict() | {"outcome": outcome}, indent=2))
     else:

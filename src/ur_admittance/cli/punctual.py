@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from ur_admittance.cli.useless import refuse_useless
-from ur_admittance.errors import RobotError
 
 Priority = Annotated[
     int, typer.Option(min=0, max=99, help="Real-time priority, 1 to 99; 0 asks for none.")
@@ -32,16 +30,3 @@ def see_time(context: typer.Context, *, own_time: bool) -> None:
     if own_time:
         why = "does nothing for a simulated arm, which lives in a time of its own; add --real-time"
         refuse_useless(context, why, "priority", "cpu", "awake", "spin", "strict")
-
-
-def teller(strict: bool) -> Callable[[str], None]:
-    """What takes one line for each wish that was not granted: tells it, or, if strict, refuses."""
-    return _refuse if strict else _tell
-
-
-def _tell(line: str) -> None:
-    typer.echo(f"warning: {line}", err=True)
-
-
-def _refuse(line: str) -> None:
-    raise RobotError(f"--strict: {line}; nothing has moved")

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, tell_end, tell_stop
+from ur_admittance.cli.attend import RunRequest, tell_end, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, RobotUrl, check_output, explained, read_config
 from ur_admittance.cli.kinds import asked_of
-from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, see_time, teller
+from ur_admittance.cli.punctual import Awake, Cpu, Priority, Spin, Strict, see_time
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 
@@ -59,9 +59,10 @@ def run(
         check_output(record, force=force)
     kind = asked_of(robot, context.args)
     see_time(context, own_time=kind.own_time)
-    wishes = RealTime(priority, cpu, awake=awake, spin=spin)
-    view, tell = "" if as_json else "line", teller(strict)
-    summary, recorded = kind.drive(Wanted(robot, settings, seconds, record, wishes, view, tell))
+    wishes = RealTime(priority, cpu, awake=awake, spin=spin, strict=strict)
+    view = "" if as_json else "line"
+    done = kind.drive(RunRequest("run", robot, settings, seconds, record, wishes, view))
+    summary, recorded = done.summary, done.recorded
     if as_json:
         file = recorded and dataclasses.asdict(recorded) | {"path": str(recorded.path)}
         typer.echo(json.dumps(summary.as_dict() | {"recording": file}, indent=2))

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, attend, claimed, warn_of_payload
-from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
+from ur_admittance.cli.assent import (
+    AllowForce,
+    AllowLoosening,
+    AllowOutside,
+    AllowTravel,
+    permits,
+)
+from ur_admittance.cli.attend import RunRequest, RunResult
+from ur_admittance.cli.common import warn
 from ur_admittance.config import Config
 from ur_admittance.errors import RobotError
-from ur_admittance.ros2.allowed import Allowed
-
-if TYPE_CHECKING:
-    from ur_admittance.run.summary import Summary
-    from ur_admittance.telemetry.recorder import Recorded
-
 
 _PATIENCE = 30.0  # s for the description, the first joint state and the first wrench
 
@@ -35,11 +37,11 @@ class Ros2Run:
     flip_wrench: bool
     state: str
     keep_trying: bool
-    allowed: Allowed
+    permit: frozenset[str]
     task_frame: str
     own_time = False
 
-    def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
+    def drive(self, request: RunRequest) -> RunResult:
         """Be a node on the graph until Ctrl-C or SIGTERM; another one, should that be deaf."""
         from ur_admittance.robots.ros2.hearing import Deaf
         from ur_admittance.run.signals import signals
@@ -47,57 +49,63 @@ class Ros2Run:
         with signals() as asked:
             while True:
                 try:
-                    return self._drive(wanted, asked)
+                    return self._drive(request, asked)
                 except RobotError as error:
                     if not isinstance(error.__cause__ or error, Deaf):  # it has said so
                         raise
 
-    def _drive(self, wanted: Wanted, asked: list[int]) -> tuple[Summary, Recorded | None]:
+    def _drive(self, request: RunRequest, asked: list[int]) -> RunResult:
+        from ur_admittance.live import shown
         from ur_admittance.robots.ros2 import topics, wire
         from ur_admittance.ros2.node import AdmittanceNode
+        from ur_admittance.run import Run
+        from ur_admittance.run.claim import claimed
         from ur_admittance.run.summary import Summary
 
-        real_time, state = wanted.real_time, self.state
+        real_time, state = request.real_time, self.state
         patience = _PATIENCE if state == "active" and not self.keep_trying else math.inf
         with wire.started():
             with wire.urgent(real_time.priority):
                 node = AdmittanceNode(
-                    _for_hardware(wanted.config or Config()),
+                    _for_hardware(request.config or Config()),
                     model=self.model or None,
                     wrench=self.wrench or topics.WRIST_FT,
                     sign=-1 if self.flip_wrench else 1,
                     task_frame=self.task_frame,
-                    allowed=self.allowed,
+                    permit=self.permit,
                     real_sensor=True,
                 )
-            if wanted.view:
+            if request.view:
                 typer.echo(f"{node.get_fully_qualified_name()} is on the graph; Ctrl-C ends it")
             try:
                 with claimed(node.address):
-                    node.arming.play = wanted.play
                     node.come_up(state, asked, patience)
-                    if state == "active" and not asked and (travel := node.arming.travel()):
-                        permit(travel, allowed=self.allowed.travel, asked=asked)
-                        node.arming.travel_once = True
-                    if asked or node.robot is None or node.controller is None:
-                        return Summary(asked=True), None
+                    if node.robot is None or node.controller is None or asked:
+                        return RunResult(Summary(asked=True))
+                    if state == "active":
+                        node.arming.agree(request.assent(self.permit, asked), request.played)
                     node.robot.see_sensor()
-                    warn_of_payload(node.robot, node.controller.config)
-                    return attend(
+                    run = Run(
                         node.robot,
-                        node.controller,
-                        lambda board: node.run(
-                            board,
-                            asked,
-                            state=state,
-                            keep_trying=self.keep_trying,
-                            seconds=wanted.seconds,
-                            real_time=real_time,
-                            tell=wanted.tell,
-                        ),
-                        record=wanted.record,
-                        view=wanted.view,
+                        controller=node.controller,
+                        record=request.record,
+                        replace=True,
+                        tell=warn,
                     )
+                    name = node.robot.name
+                    with run:
+                        run.begin()
+                        view = shown(name, request.view) if request.view else nullcontext()
+                        with view:
+                            node.run(
+                                run,
+                                asked,
+                                state=state,
+                                keep_trying=self.keep_trying,
+                                seconds=request.seconds,
+                                real_time=real_time,
+                            )
+                    return RunResult(run.summary, run.recorded, node.arming.outcome)
             finally:
                 node.close()
 
@@ -158,6 +166,14 @@ def options(
         ),
     ] = False,
     allow_travel: AllowTravel = False,
+    allow_force: AllowForce = False,
+    allow_streams: Annotated[
+        bool,
+        typer.Option(
+            "--allow-streams",
+            help="Let anybody on the graph stream force, axes and gains while the arm gives way.",
+        ),
+    ] = False,
     remote_reset: Annotated[
         bool,
         typer.Option(
@@ -170,5 +186,14 @@ def options(
 ) -> Ros2Run:
     """What only an arm on a ROS 2 graph can be asked for."""
     state = "unconfigured" if unconfigured else "inactive" if inactive else "active"
-    allowed = Allowed(allow_travel, remote_reset, allow_loosening, not guard, allow_outside)
-    return Ros2Run(model, wrench, flip_wrench, state, keep_trying, allowed, task_frame)
+    permit = permits(
+        travel=allow_travel,
+        force=allow_force,
+        stream=allow_streams,
+        clear=remote_reset,
+        loosen=allow_loosening,
+        zero=allow_loosening,
+        unguarded=not guard,
+        outside=allow_outside,
+    )
+    return Ros2Run(model, wrench, flip_wrench, state, keep_trying, permit, task_frame)

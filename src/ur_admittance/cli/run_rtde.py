@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, attend, claimed, moved, warn_of_payload
-from ur_admittance.cli.common import POSE
-from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, may_move, permit
+from ur_admittance.cli.assent import (
+    AllowForce,
+    AllowLoosening,
+    AllowOutside,
+    AllowTravel,
+    permits,
+)
+from ur_admittance.cli.attend import RunRequest, RunResult, attend
+from ur_admittance.cli.common import POSE, warn
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from ur_admittance.blackboard import Blackboard
-    from ur_admittance.robots.base import State
     from ur_admittance.robots.rtde.robot import RtdeRobot
-    from ur_admittance.run.summary import Summary
-    from ur_admittance.telemetry.recorder import Recorded
 
 Pose = tuple[float, float, float, float, float, float]
 
@@ -39,11 +39,8 @@ class RtdeRun:
     average: bool
     registers: int
     urcap: int | None
-    reset: bool
     zero: bool
-    allow_travel: bool
-    allow_loosening: bool
-    allow_outside: bool
+    permit: frozenset[str]
     own_time = False
 
     def robot(self, url: str, config: Config, *, watch: bool = False) -> RtdeRobot:
@@ -65,51 +62,31 @@ class RtdeRun:
             sensor=self._sensor(),
             urcap=self.urcap,
             watch=watch,
-            permit=(lambda words: True) if self.reset else may_move,
             tell=lambda line: typer.echo(line, err=True),
         )
 
-    def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
-        from ur_admittance.controller import Controller
-        from ur_admittance.motion.approach import travel_of
-        from ur_admittance.robots.base import watched
-        from ur_admittance.run import loop
+    def drive(self, request: RunRequest) -> RunResult:
+        from ur_admittance.run import Run
 
-        given = wanted.given_config
-        robot = self.robot(wanted.robot, given)
-        with claimed(robot.name), robot as arm:
-            if wanted.view:
-                typer.echo(f"{arm.name}: {arm.found.words}", err=True)
-            warn_of_payload(arm, given)
+        config = request.given_config
+        robot = self.robot(request.robot, config)
+        run = Run(
+            robot,
+            config,
+            record=request.record,
+            replace=True,
+            assent=request.assent(self.permit),
+            real_time=request.real_time,
+            tell=warn,
+        )
+
+        def connected() -> None:
+            if request.view:
+                typer.echo(f"{robot.name}: {robot.found.words}", err=True)
             if self.zero:
-                arm.zero()
-            travel = travel_of(arm.model, given, arm.look().q)
-            config = watched(wanted.start_of(travel), real=arm.real_sensor)
-            controller = Controller(arm.model, config.replace({"control_rate": arm.rate}))
-            lead = wanted.lead(controller, travel)
-            if travel:
-                permit(travel, allowed=self.allow_travel)
+                robot.zero()
 
-            def each(state: State, out: np.record) -> None:
-                if lead is not None:
-                    lead()
-
-            def drive(board: Blackboard) -> Summary:
-                board.tighten_only = not self.allow_loosening
-                summary = loop.run(
-                    arm,
-                    controller,
-                    seconds=wanted.seconds,
-                    board=board,
-                    real_time=wanted.real_time,
-                    each=each if lead else None,
-                    tell=wanted.tell,
-                    begun=wanted.begun(arm.name),
-                    outside=self.allow_outside,
-                )
-                return moved(summary)
-
-            return attend(arm, controller, drive, record=wanted.record, view=wanted.view)
+        return attend(request, run, connected=connected)
 
     def _sensor(self) -> Any:
         if not self.wrench.startswith("netft://"):
@@ -189,6 +166,12 @@ def options(
             "itself. Else this asks on the terminal.",
         ),
     ] = False,
+    replace_program: Annotated[
+        bool,
+        typer.Option(
+            "--replace-program", help="Throw out the program that plays on the robot, if one does."
+        ),
+    ] = False,
     zero: Annotated[
         bool,
         typer.Option(
@@ -198,6 +181,7 @@ def options(
         ),
     ] = False,
     allow_travel: AllowTravel = False,
+    allow_force: AllowForce = False,
     allow_loosening: AllowLoosening = False,
     allow_outside: AllowOutside = False,
 ) -> RtdeRun:
@@ -212,6 +196,14 @@ def options(
     if not urcap:
         why = "does nothing where the program is sent in remote control; add --urcap"
         refuse_useless(context, why, "urcap_port")
+    permit = permits(
+        travel=allow_travel,
+        force=allow_force,
+        recover=reset,
+        replace=replace_program,
+        loosen=allow_loosening,
+        outside=allow_outside,
+    )
     return RtdeRun(
         model,
         serial,
@@ -222,9 +214,6 @@ def options(
         average,
         registers,
         urcap_port if urcap else None,
-        reset,
         zero,
-        allow_travel,
-        allow_loosening,
-        allow_outside,
+        permit,
     )

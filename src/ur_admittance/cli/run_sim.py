@@ -8,85 +8,64 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.attend import Wanted, attend, claimed, moved, to_and_fro
-from ur_admittance.cli.common import FORCE
-from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
+from ur_admittance.cli.assent import (
+    AllowForce,
+    AllowLoosening,
+    AllowOutside,
+    AllowTravel,
+    permits,
+)
+from ur_admittance.cli.attend import RunRequest, RunResult, attend, to_and_fro
+from ur_admittance.cli.common import FORCE, warn
 from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from ur_admittance.blackboard import Blackboard
-    from ur_admittance.robots.base import State
-    from ur_admittance.run.summary import Summary
-    from ur_admittance.telemetry.recorder import Recorded
+    from ur_admittance.robots.base import Robot
 
 
 @dataclass(frozen=True)
 class SimRun:
-    """See `options`."""
+    """See `options`.
+
+    Attributes:
+        permit: acts, and whether they are permitted.
+    """
 
     push: tuple[float, float, float] | None
     pace: float | None
-    allow_travel: bool
-    allow_loosening: bool
-    allow_outside: bool
+    permit: frozenset[str]
 
     @property
     def own_time(self) -> bool:
         """Whether the arm lives in a time of its own, in which it is never late."""
         return self.pace is not None
 
-    def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
+    def drive(self, request: RunRequest) -> RunResult:
         from ur_admittance import robots
-        from ur_admittance.controller import Controller
-        from ur_admittance.motion.approach import travel_of
-        from ur_admittance.realtime import Pace
-        from ur_admittance.robots.base import watched
         from ur_admittance.robots.sim import following
-        from ur_admittance.run import loop
-        from ur_admittance.run.signals import signals
+        from ur_admittance.run import Run
 
-        config, pace = wanted.given_config, self.pace
+        config = request.given_config
         options: dict[str, Any] = {"config": config, **following(config.arm)}
-        if pace is not None:
+        if self.own_time:
             options["realtime"] = False
         if self.push is not None:
             options["hand"] = to_and_fro(self.push)
-        robot = robots.make(wanted.robot, **options)
-        with claimed(robot.name), robot as arm:
-            if travel := travel_of(arm.model, config, arm.wait().q):
-                permit(travel, allowed=self.allow_travel)
-            config = watched(wanted.start_of(travel), real=arm.real_sensor)
-            controller = Controller(arm.model, config)
+        run = Run(
+            robots.make(request.robot, **options),
+            config,
+            record=request.record,
+            replace=True,
+            assent=request.assent(self.permit),
+            real_time=None if self.own_time else request.real_time,
+            tell=warn,
+        )
+        return attend(request, run, each=self._paced if self.pace else None)
 
-            def drive(board: Blackboard) -> Summary:
-                board.tighten_only = not self.allow_loosening
-                with signals() as asked:
-                    hooks: list[Callable[..., None]] = []
-                    if lead := wanted.lead(controller, travel):
-                        hooks.append(lambda state, out: lead())
-                    if pace:
-                        hooks.append(Pace(arm.clock, pace, asked))
+    def _paced(self, arm: Robot, asked: list[int]) -> Callable[..., None]:
+        from ur_admittance.realtime import Pace
 
-                    def each(state: State, out: np.record) -> None:
-                        for hook in hooks:
-                            hook(state, out)
-
-                    summary = loop.run(
-                        arm,
-                        controller,
-                        seconds=wanted.seconds,
-                        board=board,
-                        real_time=None if self.own_time else wanted.real_time,
-                        each=each if hooks else None,
-                        tell=wanted.tell,
-                        begun=wanted.begun(arm.name),
-                        outside=self.allow_outside,
-                    )
-                return moved(summary)
-
-            return attend(arm, controller, drive, record=wanted.record, view=wanted.view)
+        return Pace(arm.clock, self.pace or 1.0, asked)
 
 
 def options(
@@ -114,6 +93,7 @@ def options(
         ),
     ] = False,
     allow_travel: AllowTravel = False,
+    allow_force: AllowForce = False,
     allow_loosening: AllowLoosening = False,
     allow_outside: AllowOutside = False,
 ) -> SimRun:
@@ -123,4 +103,7 @@ def options(
     if real_time and pace is not None:
         raise ConfigError("--real-time: an arm in real time has the clock's pace, leave --pace out")
     pace = None if real_time else 1.0 if pace is None else pace
-    return SimRun(push, pace, allow_travel, allow_loosening, allow_outside)
+    permit = permits(
+        travel=allow_travel, force=allow_force, loosen=allow_loosening, outside=allow_outside
+    )
+    return SimRun(push, pace, permit)

@@ -31,7 +31,8 @@ from ur_admittance.motion.taught import SIMULATED_LATE, Path, Playing
 from ur_admittance.realtime import Pace, RealTime
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import Scene, SimRobot, Tool, following
-from ur_admittance.run import loop
+from ur_admittance.run import Run
+from ur_admittance.run.assent import Assent
 from ur_admittance.run.signals import signals
 
 TIP = 0.1  # m from the flange, where the sensor sits, to P
@@ -129,8 +130,15 @@ class Station:
             self.say(state="running", why="")
             why = "it was asked to stop"
             try:
-                wishes = RealTime() if self._real_time else None
-                summary = loop.run(arm, controller, board=board, real_time=wishes, each=each)
+                run = Run(
+                    arm,
+                    controller=controller,
+                    board=board,
+                    assent=Assent("page"),
+                    real_time=RealTime() if self._real_time else None,
+                    each=each,
+                )
+                summary = run.drive()
                 if summary.request:
                     why = summary.request.removeprefix("stop: ")
                 elif self.replan and not summary.faulted:

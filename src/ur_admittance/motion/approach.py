@@ -29,12 +29,13 @@ class Travel(NamedTuple):
     metres: float
     radians: float
     X_WD: np.ndarray  # where it leads
+    goal: str = "the equilibrium"
 
     @property
     def words(self) -> str:
         """What to tell whoever is asked."""
         return (
-            f"the equilibrium is {1e3 * self.metres:.0f} mm and {self.radians:.2f} rad from where "
+            f"{self.goal} is {1e3 * self.metres:.0f} mm and {self.radians:.2f} rad from where "
             f"the arm stands; it goes there, at most {1e3 * SLOW:g} mm/s and {SLOW_TURN:g} rad/s"
         )
 
@@ -47,17 +48,16 @@ def travel_of(model: RobotModel, config: Config, q: np.ndarray) -> Travel | None
     pose = config.equilibrium_pose()
     if pose is None:
         return None
-    X_WD, X_WP = transform(pose.position, pose.orientation), model.fk(q)
+    return travel_to(transform(pose.position, pose.orientation), model.fk(q))
+
+
+def travel_to(X_WD: np.ndarray, X_WP: np.ndarray, goal: str = "the equilibrium") -> Travel | None:
+    """The way from one pose to another (4, 4), which is called `goal`, if it is far; or None."""
     metres = float(np.linalg.norm(X_WD[:3, 3] - X_WP[:3, 3]))
     radians = float(np.linalg.norm(_turn(X_WP, X_WD)))
     if metres <= FAR and radians <= FAR_TURN:
         return None
-    return Travel(metres, radians, X_WD)
-
-
-def without_equilibrium(config: Config) -> Config:
-    """The configuration of a controller that starts where the arm stands, for an `Approach`."""
-    return config.replace({"equilibrium": None})
+    return Travel(metres, radians, X_WD, goal)
 
 
 class Approach:
@@ -65,13 +65,12 @@ class Approach:
 
     Attributes:
         over: whether it is there.
+        outcome: none: the run goes on there.
     """
 
+    outcome = ""
+
     def __init__(self, controller: Controller, travel: Travel) -> None:
-        """
-        Args:
-            controller: made for a configuration `without_equilibrium`.
-        """
         self.over = False
         self._controller, self._X_to = controller, travel.X_WD
         self._period = 1.0 / controller.config.control_rate

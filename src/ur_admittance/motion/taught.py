@@ -342,6 +342,25 @@ class Playing:
         V[LINEAR] += rate
 
 
+@dataclass(frozen=True)
+class Played:
+    """A path that is to be played.
+
+    Attributes:
+        path: as it was taught, or there and back.
+        speed: how many times as fast.
+        late: by how much the arm follows late, s.
+    """
+
+    path: Path
+    speed: float = 1.0
+    late: float | None = None
+
+    def on(self, controller: Controller) -> Playing:
+        """What leads the arm of a controller along it."""
+        return Playing(controller, self.path, self.speed, late=self.late)
+
+
 def _turning(rate: np.ndarray, wxyz: np.ndarray) -> np.ndarray:
     """The vector part of rate * conjugate(wxyz): half the angular velocity, in W, rad/s."""
     w, v = wxyz[0], wxyz[1:]

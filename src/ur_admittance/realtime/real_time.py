@@ -29,6 +29,7 @@ class RealTime:
         awake: keep all cores of the machine from falling asleep: less late, and warmer.
         spin: wait actively for the last 300 us before a deadline: less late, and that share of a
             core busy.
+        strict: refuse to start unless all of it is granted.
     """
 
     priority: int = 50
@@ -36,6 +37,7 @@ class RealTime:
     lock_memory: bool = True
     awake: bool = True
     spin: bool = False
+    strict: bool = False
 
 
 SPIN_SECONDS = 300e-6

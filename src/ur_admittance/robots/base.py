@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -37,6 +38,15 @@ def watched(config: Config, *, real: bool) -> Config:
     """
     given = config.safety.frozen_samples is not None
     return config.replace({"safety.frozen_samples": FROZEN}) if real and not given else config
+
+
+Consent = Callable[[str, str], None]
+"""Takes an act and words about it, and raises a RobotError unless somebody agrees."""
+
+
+def not_permitted(act: str, words: str) -> None:
+    """Nobody agrees to anything: so it is with a robot that no `Run` owns."""
+    raise RobotError(f"{words}; permitted by nobody: start it with a Run, permit={{{act!r}}}")
 
 
 class State:
@@ -98,8 +108,16 @@ class Robot(ABC):
 
     stopped_by = ""  # why the robot stopped by itself, in words; the loop then stops, too
     real_sensor = True  # has noise: readings that never change are those of a dead one
+    simulated = False  # nobody can be hurt
+    led_by = "velocity"  # how `Run.lead` commands it
     spin = False  # wait actively for the last 300 us of a cycle; for robots paced by a timer
+    assent: Consent = staticmethod(not_permitted)
     _life = "not connected"
+
+    @property
+    def connected(self) -> bool:
+        """Whether it has been connected, and not closed."""
+        return self._life == "connected"
 
     @abstractmethod
     def connect(self) -> None:

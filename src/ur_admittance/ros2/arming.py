@@ -10,15 +10,17 @@ import numpy as np
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.kernel.spatial import quaternion_of
-from ur_admittance.motion.approach import Approach, Travel, travel_of, without_equilibrium
+from ur_admittance.motion.approach import Approach, Travel, travel_of
+from ur_admittance.motion.taught import Played, Playing
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.driver_status import DriverStatus
 from ur_admittance.robots.ros2.robot import Ros2Robot
 from ur_admittance.robots.ros2.tf import Transforms
 from ur_admittance.ros2 import preflight
-from ur_admittance.ros2.allowed import Allowed
 from ur_admittance.ros2.guard import Guard, needed
 from ur_admittance.ros2.identity import Identity
+from ur_admittance.run.assent import BY_NAME, Assent
+from ur_admittance.run.owner import path_words, pressing
 from ur_admittance.run.preflight import outside
 
 if TYPE_CHECKING:
@@ -31,9 +33,8 @@ class Arming:
     Attributes:
         guard: beside a run in velocity mode; else None.
         approach: leads the arm to an equilibrium that was far away at the start; else None.
-        travel_once: whether the next activation may travel, as somebody was asked.
-        play: makes what leads the arm along a path, called after every command, for a controller;
-            the equilibrium of the configuration is then the path's start. None: nothing is played.
+        agreed: acts that somebody at the terminal has agreed to, for the next activation.
+        play: makes what leads the arm along a path, for a controller. None: nothing is played.
         driver: what the driver says of the robot.
     """
 
@@ -43,24 +44,41 @@ class Arming:
         io: Any,
         transforms: Transforms,
         description: wire.Description,
-        allowed: Allowed,
+        assent: Assent,
     ) -> None:
         self.guard: Guard | None = None
         self.approach: Approach | None = None
-        self.travel_once = False
-        self.play: Callable[[Controller], Callable[[], None]] | None = None
-        self._along: Callable[[], None] | None = None  # the path that is played
+        self.agreed: set[str] = set()
+        self.play: Callable[[Controller], Playing] | None = None
+        self._along: Playing | None = None  # the path that is played
         self.driver = DriverStatus(io, node.real)
-        self._node, self._io, self._transforms, self._allowed = node, io, transforms, allowed
+        self._node, self._io, self._transforms, self._assent = node, io, transforms, assent
         self._identity = Identity(description)
         self._equilibrium: np.ndarray | None = None
+
+    def agree(self, assent: Assent, played: Played | None) -> None:
+        """Have somebody at the terminal agree to what the arm will do by itself at its start.
+
+        Args:
+            played: a path to be played.
+
+        Raises:
+            NotPermitted: nobody does; nothing has moved.
+        """
+        robot, _ = self._node.configured("run")
+        if played is not None:
+            assent.require("play", path_words(robot, played.path, played.speed))
+            self.play = played.on
+        for act, words in self._by_itself():
+            assent.require(act, words)
+            self.agreed.add(act)
 
     def begin_guard(self, priority: int) -> None:
         """Start the guard, if the mode needs one. It is there when the arm is to move."""
         node = self._node
         robot, controller = node.configured("run")
         mode = node.parameters.config.output.mode
-        if node.board is not None and needed(mode) and not self._allowed.unguarded:
+        if node.board is not None and needed(mode) and not self._assent.permits("unguarded"):
             topic = robot.commands.topic(mode)
             self.guard = Guard(self._io, topic, node.board, controller.params, priority)
 
@@ -97,7 +115,7 @@ class Arming:
         if found:
             return [found]
         reasons = preflight.obstacles(robot, config)
-        reasons = reasons or self._outside_problem(robot, config) or self._travel_problem()
+        reasons = reasons or self._outside_problem(robot, config) or self._not_agreed()
         return reasons or self._guard_problem(robot)
 
     def begin(self) -> Controller:
@@ -106,9 +124,8 @@ class Arming:
         robot, _ = node.configured("activate")
         self._spare_the_simulated(robot)
         config, travel = self._settled(), self.travel()
-        led = travel is not None or self.play is not None
-        controller = Controller(robot.model, without_equilibrium(config) if led else config)
-        self.approach, self.travel_once = None, False
+        controller = Controller(robot.model, config)
+        self.approach, self.agreed = None, set()
         self._along = self.play(controller) if self.play is not None else None
         if travel and self._along is None:
             self.approach = Approach(controller, travel)
@@ -121,7 +138,7 @@ class Arming:
             )
         robot.keep_frame()
         if node.board is not None:
-            node.board.tighten_only = not self._allowed.loosening
+            node.board.tighten_only = not self._assent.permits("loosen")
         return controller
 
     def rest(self) -> None:
@@ -134,7 +151,17 @@ class Arming:
         if self._node.board is not None:
             self._node.board.tighten_only = False
 
-    def step(self) -> None:
+    @property
+    def leads(self) -> bool:
+        """Whether the arm is led, along a path or to an equilibrium that is far."""
+        return self._along is not None or self.approach is not None
+
+    @property
+    def outcome(self) -> str:
+        """How a path that is played ended; "" while it goes on, and without one."""
+        return self._along.outcome if self._along is not None else ""
+
+    def __call__(self) -> None:
         """After a command: one step of the approach or along the path, if there is one."""
         if self._along is not None:
             self._along()
@@ -160,6 +187,8 @@ class Arming:
 
     def travel(self) -> Travel | None:
         """The way to the equilibrium, if it has to be asked for."""
+        if self.play is not None:
+            return None
         robot, _ = self._node.configured("activate")
         return travel_of(robot.model, self._settled(), robot.look(0.0).q)
 
@@ -180,17 +209,25 @@ class Arming:
 
     def _outside_problem(self, robot: Ros2Robot, config: Config) -> list[str]:
         found = outside(config, robot.model.fk(robot.look(0.0).q)[:3, 3])
-        return [found] if found and not self._allowed.outside else []
+        return [found] if found and not self._assent.permits("outside") else []
 
-    def _travel_problem(self) -> list[str]:
-        travel = self.travel()
-        if travel is None or self._allowed.travel or self.travel_once:
-            return []
-        where = self._node.real(topics.SET_EQUILIBRIUM)
-        return [
-            f"{travel.words}: that has to be allowed, start this node with --allow-travel; or call "
-            f"{where}, or bring the arm near it first"
-        ]
+    def _by_itself(self) -> list[tuple[str, str]]:
+        """What the arm would do by itself once it is activated: acts, and words about each."""
+        travel, press = self.travel(), pressing(self._settled())
+        acts = [("travel", travel.words if travel else ""), ("force", press)]
+        return [(act, words) for act, words in acts if words]
+
+    def _not_agreed(self) -> list[str]:
+        """What the arm would do by itself, and nobody agreed to."""
+        found = []
+        for act, words in self._by_itself():
+            if not self._assent.permits(act) and act not in self.agreed:
+                ways = [f"start this node with {BY_NAME[act].option}"]
+                if act == "travel":
+                    ways.append(f"call {self._node.real(topics.SET_EQUILIBRIUM)}")
+                ways.append(BY_NAME[act].instead)
+                found.append(f"{words}: that has to be allowed, {'; or '.join(ways)}")
+        return found
 
     def _spare_the_simulated(self, robot: Ros2Robot) -> None:
         """No watch on frozen samples where the arm is simulated, and nobody asked for it."""

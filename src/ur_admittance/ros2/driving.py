@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.base import State
-from ur_admittance.run import loop
+from ur_admittance.run import Run
 from ur_admittance.run.stops import reasons_of, told
+from ur_admittance.run.summary import Summary
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode
@@ -20,38 +21,50 @@ STATES = ("unconfigured", "inactive", "active")
 _RETRY = 1.0  # s between two attempts to come up
 
 
+def come_up(node: AdmittanceNode, state: str, asked: list[int], patience: float) -> None:
+    """See `AdmittanceNode.come_up`."""
+    until, next_try = time.monotonic() + patience, 0.0
+    while not asked and (node.robot is None or (state == "active" and node.robot.missing())):
+        if node.robot is None and state != "unconfigured" and time.monotonic() > next_try:
+            next_try = time.monotonic() + _RETRY
+            node.attempt(node.trigger_configure)
+        if time.monotonic() > until:
+            missing = [node.robot.missing()] if node.robot is not None else node.refused
+            raise RobotError(f"run: {'; '.join(missing)}; waited for {patience:g} s")
+        if node.robot is not None:
+            node.robot.look(0.0)
+        node.spin(0.05)
+        look(node)
+        node.listen_well()
+        node.upkeep.diagnose_every(1.0)
+
+
+def look(node: AdmittanceNode) -> None:
+    """Look at the arm for those who have asked to be active, or for a reset."""
+    if node.look_asked is not None:
+        found = node.look_around()
+        asked, node.look_asked = node.look_asked, None
+        asked.set_result(found)
+        while node.waiting and node.look_asked is None:  # what was found is true now
+            node.spin(0.05)
+
+
 class Driving:
     """One run of a node, in one thread."""
 
-    def __init__(self, node: AdmittanceNode) -> None:
-        self._node = node
+    def __init__(self, node: AdmittanceNode, run: Run) -> None:
+        self._node, self._run = node, run
         self._cycle, self._before = -1, 0.0
-
-    def come_up(self, state: str, asked: list[int], patience: float) -> None:
-        """See `AdmittanceNode.come_up`."""
-        node, until, next_try = self._node, time.monotonic() + patience, 0.0
-        while not asked and (node.robot is None or (state == "active" and node.robot.missing())):
-            if node.robot is None and state != "unconfigured" and time.monotonic() > next_try:
-                next_try = time.monotonic() + _RETRY
-                node.attempt(node.trigger_configure)
-            if time.monotonic() > until:
-                missing = [node.robot.missing()] if node.robot is not None else node.refused
-                raise RobotError(f"run: {'; '.join(missing)}; waited for {patience:g} s")
-            if node.robot is not None:
-                node.robot.look(0.0)
-            node.spin(0.05)
-            self._look()
-            node.listen_well()
-            node.upkeep.diagnose_every(1.0)
+        run.each = self._after_command
 
     def serve(
         self, asked: list[int], state: str, seconds: float | None, keep_trying: bool
-    ) -> loop.Summary:
+    ) -> Summary:
         """See `AdmittanceNode.run`."""
         node = self._node
-        summary, end, next_try = loop.Summary(), math.inf, 0.0
+        summary, end, next_try = Summary(), math.inf, 0.0
         while not asked and node.state in STATES and time.monotonic() < end:
-            self._look()
+            look(node)
             node.close_left()
             if node.state == "active" and not node.stopped:
                 if seconds is not None:
@@ -75,14 +88,13 @@ class Driving:
                 self._idle()
         return summary
 
-    def _drive(self, seconds: float | None) -> loop.Summary:
+    def _drive(self, seconds: float | None) -> Summary:
         node = self._node
-        robot, controller = node.configured("run")
-        around: dict[str, Any] = {"board": node.board, "each": self._after_command}
-        around |= {"checked": True, "outside": True}  # arming has looked
+        _, self._run.controller = node.configured("run")
+        leader = node.arming if node.arming.leads else None
         node.looping = True
         try:
-            summary = loop.run(robot, controller, seconds=seconds, **around)
+            summary = self._run.drive(seconds, leader=leader, checked=True)  # arming has looked
         except BaseException:
             node.arming.rest()  # what was sent last is no longer what the guard sees
             raise
@@ -103,20 +115,9 @@ class Driving:
 
     def _after_command(self, state: State, out: np.record) -> None:
         node = self._node
-        node.arming.step()
         if node.controller is not None:
             node.monitor(node.controller)
         node.upkeep()
-
-    def _look(self) -> None:
-        """Look at the arm for those who have asked to be active, or for a reset."""
-        node = self._node
-        if node.look_asked is not None:
-            found = node.look_around()
-            asked, node.look_asked = node.look_asked, None
-            asked.set_result(found)
-            while node.waiting and node.look_asked is None:  # what was found is true now
-                node.spin(0.05)
 
     def _idle(self) -> None:
         """One joint state, or a while, of being there. The tick runs, for taring and diagnostics,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -31,9 +31,8 @@ from ur_admittance.robots.ros2.hearing import Hearing
 from ur_admittance.robots.ros2.robot import Ros2Robot
 from ur_admittance.robots.ros2.tf import Transforms
 from ur_admittance.ros2 import follow_action, services
-from ur_admittance.ros2.allowed import Allowed
 from ur_admittance.ros2.arming import Arming
-from ur_admittance.ros2.driving import Driving
+from ur_admittance.ros2.driving import Driving, come_up
 from ur_admittance.ros2.managed import ManagedNode
 from ur_admittance.ros2.monitor import Monitor
 from ur_admittance.ros2.parameters import (
@@ -44,7 +43,10 @@ from ur_admittance.ros2.parameters import (
     given_to,
 )
 from ur_admittance.ros2.upkeep import Upkeep
-from ur_admittance.run import loop
+from ur_admittance.run import Run
+from ur_admittance.run.assent import Assent
+from ur_admittance.run.loop import tell_refused
+from ur_admittance.run.summary import Summary
 
 
 class AdmittanceNode(ManagedNode):
@@ -53,8 +55,8 @@ class AdmittanceNode(ManagedNode):
         with wire.started():
             node = AdmittanceNode(Config.preset("hand-guiding"))
             node.come_up("inactive", asked)
-            with Blackboard.create(...) as board:
-                node.run(board, asked)
+            with Run(node.robot, controller=node.controller) as run:
+                node.run(run, asked)
 
     Attributes:
         robot, controller: while it is configured; else None.
@@ -65,7 +67,7 @@ class AdmittanceNode(ManagedNode):
         look_asked: done when all has been looked at that may stand against moving the arm, for who
             waits to activate or reset; its result is what was found.
         arming: what happens before the arm moves.
-        allowed: what those on the graph may do.
+        assent: what those on the graph may do.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class AdmittanceNode(ManagedNode):
         model: str | RobotModel | None = None,
         wrench: str = topics.WRIST_FT,
         sign: int = 1,
-        allowed: Allowed | None = None,
+        permit: Iterable[str] = (),
         real_sensor: bool = False,
         task_frame: str = "",
     ) -> None:
@@ -85,7 +87,7 @@ class AdmittanceNode(ManagedNode):
             model: see `Ros2Robot`.
             wrench: see `Ros2Robot`.
             sign: see `Ros2Robot`.
-            allowed: what those on the graph may do to it; default: the least.
+            permit: acts that those on the graph may do, see `run.assent.ACTS`; default: the least.
             real_sensor: unless the arm turns out to be simulated, samples that never change are
                 watched for, where the parameters do not say.
             task_frame: of the transforms, whose axes the law has; default: as configured.
@@ -127,8 +129,8 @@ class AdmittanceNode(ManagedNode):
         listened = (topics.ROBOT_DESCRIPTION, topics.JOINT_STATES, wrench)
         self._hearing = Hearing(self, *map(self.real, listened))
         self.monitor = Monitor(self, config)
-        self.allowed = allowed or Allowed()
-        self.arming = Arming(self, self._io, self._transforms, self._description, self.allowed)
+        self.assent = Assent("ros", permit)
+        self.arming = Arming(self, self._io, self._transforms, self._description, self.assent)
         self.upkeep = Upkeep(self, self._io, self._transforms, self.monitor, task_frame)
         services.offer(self)
         self._follow = follow_action.offered(self)
@@ -145,7 +147,7 @@ class AdmittanceNode(ManagedNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Watch only, once the arm is at rest."""
-        if self.allowed.reset:
+        if self.assent.permits("clear"):
             self.stopped = ""
         if self.robot is not None and self.controller is not None:
             self.arming.rest()
@@ -200,7 +202,7 @@ class AdmittanceNode(ManagedNode):
             RobotError: that took longer than `patience`, s.
             Deaf: nothing is heard, though there is something to hear: make the node anew.
         """
-        Driving(self).come_up(state, asked, patience)
+        come_up(self, state, asked, patience)
 
     def listen_well(self) -> None:
         """While nothing has been heard yet: see that this is not for being deaf, or raise Deaf."""
@@ -212,26 +214,24 @@ class AdmittanceNode(ManagedNode):
 
     def run(
         self,
-        board: Blackboard,
+        run: Run,
         asked: list[int],
         *,
         state: str = "active",
         keep_trying: bool = False,
         seconds: float | None = None,
         real_time: RealTime | None = None,
-        tell: Callable[[str], None] | None = None,
-    ) -> loop.Summary:
+    ) -> Summary:
         """Serve and, while active, drive the arm, until `asked`, or shut down through ROS.
 
         Args:
-            board: of the configured robot.
+            run: of the configured robot.
             asked: grows when a signal comes, see `signals`.
             state: 'active' to go there.
             keep_trying: try again each second, whoever is there by then, if that is refused.
             seconds: how long to go on from the first activation, s.
-            real_time: see `loop.run`. It is asked for here, once, since that takes a third of a
+            real_time: see `Run`. It is asked for here, once, since that takes a third of a
                 second, which must not pass between the last look at the arm and the first tick.
-            tell: see `loop.run`.
 
         Returns:
             The summary of all times that the loop ran; how it ended is that of the last.
@@ -239,14 +239,12 @@ class AdmittanceNode(ManagedNode):
         Raises:
             RobotError: something stands against going active, and nothing has moved.
         """
-        self.board = board
+        self.board = run.board if isinstance(run.board, Blackboard) else None
         self.arming.begin_guard(real_time.priority if real_time else 0)
         refused = prepare(real_time) if real_time else []
         try:
-            if tell is not None:
-                for line in refused:
-                    tell(line)
-            summary = Driving(self).serve(asked, state, seconds, keep_trying)
+            tell_refused(refused, real_time, run.tell)
+            summary = Driving(self, run).serve(asked, state, seconds, keep_trying)
         finally:
             self.arming.end_guard()
             if real_time:
@@ -359,7 +357,7 @@ class AdmittanceNode(ManagedNode):
     @property
     def how_to_go_on(self) -> str:
         """What to do after a stop, in words."""
-        if self.allowed.reset:
+        if self.assent.permits("clear"):
             return f"call {self.real(topics.RESET)}"
         return "start this node again (with --remote-reset stops can be cleared from the graph)"
 

@@ -52,7 +52,7 @@ def _tare(node: AdmittanceNode) -> str:
     robot, controller = node.configured("tare")
     if robot.wrench_compensated:
         raise RobotError(f"tare: {robot.wrench_topic} is compensated already; tare its publisher")
-    if node.looping and not node.allowed.loosening:
+    if node.looping and not node.assent.permits("zero"):
         raise RobotError(
             "tare: not while the arm gives way; deactivate the node first, or start it with "
             "--allow-loosening"
@@ -99,7 +99,7 @@ def _check_reset(node: AdmittanceNode) -> None:
     if not node.stopped:
         doing = "the arm gives way" if node.looping else f"the node is {node.state}"
         raise RobotError(f"reset: nothing to reset, {doing}")
-    if not node.allowed.reset:
+    if not node.assent.permits("clear"):
         raise RobotError(f"reset: not allowed from the graph; {node.how_to_go_on}")
     if node.state != "active":
         raise RobotError(f"reset: the node is {node.state}; activate it")

@@ -35,6 +35,8 @@ class Streams:
         resolve: Callable[[str], str],
         warn: Callable[[str], None],
         frames: Frames,
+        *,
+        permitted: bool,
     ) -> None:
         """
         Args:
@@ -42,7 +44,9 @@ class Streams:
             resolve: makes the real name of a topic.
             warn: told why a message was refused.
             frames: in which they may be given.
+            permitted: whether anybody may stream at all.
         """
+        self._permitted = permitted
         self._warn, self._alone, self._frames, self._task = warn, Alone(), frames, frames.task
         self._names = {key: resolve(topic) for key, (topic, _) in _KINDS.items()}
         self._inboxes = {
@@ -64,6 +68,8 @@ class Streams:
                 self._alone.admit(key, inbox.sender)
                 if controller is None:
                     raise RobotError("the node is not active")
+                if not self._permitted:
+                    raise RobotError("not permitted; start this node with --allow-streams")
                 values[key] = self._numbers(message, controller, values)
             except AdmittanceError as error:
                 self._warn(f"{self._names[key]}: refused: {error}")

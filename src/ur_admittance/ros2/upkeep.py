@@ -45,7 +45,8 @@ class Upkeep:
         self._node, self._transforms, self._monitor = node, transforms, monitor
         self._desired = Desired(io, node.real, node.parameters.config.base_link, self.warn)
         self.frames = Frames(transforms, self.warn, node.parameters.config, task_frame)
-        self._streams = Streams(io, node.real, self.warn, self.frames)
+        streams = node.assent.permits("stream")
+        self._streams = Streams(io, node.real, self.warn, self.frames, permitted=streams)
         self.planned = Planned(node, io, self.warn)
         self._ticks, self._diagnosed = 0, 0.0
         self._looping, self._lost = False, 0

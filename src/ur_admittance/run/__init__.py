@@ -1,5 +1,5 @@
-"""A run of an arm: what is looked at before it moves, the loop that drives it, why it stopped."""
+"""A run of an arm: who agrees to it, the loop that drives it, why it stopped. `Run` owns it all."""
 
-from ur_admittance.run.loop import run
+from ur_admittance.run.owner import Run, run
 
-__all__ = ["run"]
+__all__ = ["Run", "run"]

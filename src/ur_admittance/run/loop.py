@@ -10,7 +10,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.faults import shares
 from ur_admittance.kernel.check import GAP, LONGEST_DT
 from ur_admittance.realtime import RealTime, prepare, restore
-from ur_admittance.robots.base import Robot, State
+from ur_admittance.robots.base import Consent, Robot, State
 from ur_admittance.robots.wrench_rate import WrenchRate
 from ur_admittance.run import preflight
 from ur_admittance.run.driver import Board, Driver
@@ -45,57 +45,61 @@ class RunError(RobotError):
         self.trace = trace
 
 
-def run(
+def tell_refused(
+    refused: list[str], real_time: RealTime | None, tell: Callable[[str], None]
+) -> None:
+    """Say which wishes the machine did not grant, or raise RobotError if all must be."""
+    if refused and real_time is not None and real_time.strict:
+        raise RobotError(f"run: --strict: {'; '.join(refused)}; nothing has moved")
+    for line in refused:
+        tell(line)
+
+
+class Leader(Protocol):
+    """What leads the desired pose, a step after every tick, until it has an outcome."""
+
+    @property
+    def outcome(self) -> str: ...
+    def __call__(self) -> None: ...
+
+
+def drive(
     robot: Robot,
     controller: Driver,
+    require: Consent,
     *,
     seconds: float | None = None,
     board: Board | None = None,
     real_time: RealTime | None = None,
+    leader: Leader | None = None,
     each: Callable[[State, np.record], None] | None = None,
-    tell: Callable[[str], None] | None = None,
+    tell: Callable[[str], None],
     begun: Callable[[], None] | None = None,
     checked: bool = False,
-    outside: bool = False,
 ) -> Summary:
-    """Drive the robot until `seconds` have passed, the controller stops or is deactivated, or a
-    signal comes.
-
-    Args:
-        robot: connected, and at rest.
-        controller: for the same arm; see `Driver`.
-        seconds: on the robot's clock; None runs until Ctrl-C, SIGTERM or a closed terminal.
-        board: published to after every command.
-        real_time: what to ask of the machine; None asks for nothing.
-        each: called after every command, on the loop's time: keep it short.
-        tell: called before the arm moves, with one line for each real-time wish not granted, and
-            one if the arm will drift.
-        begun: called once, when nothing stands against the start any more.
-        checked: the caller has just seen that nothing touches the tool; else it is looked at here.
-        outside: it may start outside the workspace box, from where it can only be moved inwards.
+    """Drive the robot until `seconds` have passed, the controller stops or is deactivated, what
+    leads it has an outcome, or a signal comes. The arguments are those of `Run`.
 
     Raises:
         RunError: the robot failed, or `each` did, and the arm was brought to rest.
         RobotError: the arm has not moved, because it moves by itself, the sensor feels more at
-            rest than bias and payload explain, or the tool is outside the box.
+            rest than bias and payload explain, or nobody permitted what would come.
     """
     if tuple(robot.model.joint_names) != tuple(controller.model.joint_names):
         raise RobotError(
             f"run: the robot's joints are {', '.join(robot.model.joint_names)}, the controller's "
             f"{', '.join(controller.model.joint_names)}; build the controller from robot.model"
         )
-    loop, spin = _Loop(robot, controller, board, each), robot.spin
+    loop, spin = _Loop(robot, controller, require, board, leader, each), robot.spin
     with signals() as asked:
         try:
             loop.summary.refused = prepare(real_time) if real_time else []
             robot.spin = bool(real_time and real_time.spin)
-            if tell is not None:
-                for line in loop.summary.refused:
-                    tell(line)
+            tell_refused(loop.summary.refused, real_time, tell)
             if asked:  # before the start: there is none
                 loop.summary.asked = True
                 return loop.close()
-            loop.start(checked, outside, tell, begun)
+            loop.start(checked, tell, begun)
             while not (asked or loop.ended(seconds)):
                 loop.tick()
             loop.come_to_rest(asked)
@@ -121,11 +125,13 @@ class _Loop:
         self,
         robot: Robot,
         controller: Driver,
+        require: Consent,
         board: Board | None,
+        leader: Leader | None,
         each: Callable[[State, np.record], None] | None,
     ) -> None:
-        self.robot, self.controller = robot, controller
-        self.board, self.each = board, each
+        self.robot, self.controller, self.require = robot, controller, require
+        self.board, self.leader, self.each = board, leader, each
         self.summary = Summary()
         self.send = _sender(robot, controller)
         timing = controller.outputs["timing"]
@@ -148,8 +154,7 @@ class _Loop:
     def start(
         self,
         checked: bool,
-        outside: bool,
-        tell: Callable[[str], None] | None,
+        tell: Callable[[str], None],
         begun: Callable[[], None] | None,
     ) -> None:
         state, controller = self._good_state(), self.controller
@@ -170,15 +175,18 @@ class _Loop:
                 problem = self.robot.stopped_by or samples.problem()
             if problem:
                 raise RobotError(f"run: {problem}")
-            if tell is not None and (drift := look.drift(controller.params)):
+            if drift := look.drift(controller.params):
                 tell(drift)
-        p_WP = controller.model.fk(state.q)[:3, 3]
-        if not outside and (problem := preflight.outside(controller.config, p_WP)):
-            raise RobotError(f"run: {problem}")
+        X_WP = controller.model.fk(state.q)
+        if problem := preflight.outside(controller.config, X_WP[:3, 3]):
+            self.require("outside", problem)
         if begun is not None:
             begun()
             state = self._good_state()
-        controller.activate(state.q)
+        if self.leader is None:
+            controller.activate(state.q)
+        else:  # which begins where the arm stands
+            controller.activate(state.q, controller.model.fk(state.q))
         self.before = self.started = state.began
         self.ticked = self.robot.clock()
         self.cycle = state.cycle
@@ -197,6 +205,7 @@ class _Loop:
     def ended(self, seconds: float | None) -> bool:
         passed = self.before - self.started
         ended = self.controller.mode in ("stopped", "inactive")
+        ended = ended or (self.leader is not None and self.leader.outcome != "")
         if self.board is not None and (request := self.board.request()):
             self.summary.request, ended = request, True
         return (seconds is not None and passed >= seconds) or ended
@@ -246,6 +255,8 @@ class _Loop:
         self.durations.append((dt, ticked, reaction, self.status[0]))
         if len(self.durations) == _BATCH:
             self._count()
+        if self.leader is not None:
+            self.leader()
         if self.each is not None:
             self.each(state, out)
 
@@ -315,7 +326,7 @@ class _Loop:
         """Come to rest after an error: by the tick, as long as that works, with nothing around it
         that may fail; else along the last command.
         """
-        self.board = self.each = None
+        self.board = self.leader = self.each = None
         try:
             if self.controller.mode != "inactive":
                 self.controller.stop(f"{type(error).__name__}: {error}")

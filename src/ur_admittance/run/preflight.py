@@ -63,9 +63,7 @@ def outside(config: Config, p_WP: np.ndarray) -> str:
     key, wall = ("min", low[axis]) if p_WP[axis] < low[axis] else ("max", high[axis])
     return (
         f"the tool is at {listed(p_WP)} m, outside the box from {listed(low)} to {listed(high)}: "
-        f"{1e3 * beyond[axis]:.0f} mm beyond limits.workspace_{key} {'xyz'[axis]} = {wall:g} m; "
-        "bring it inside, move the wall, or allow it with --allow-outside: then it can only be "
-        "moved inwards"
+        f"{1e3 * beyond[axis]:.0f} mm beyond limits.workspace_{key} {'xyz'[axis]} = {wall:g} m"
     )
 
 

@@ -21,7 +21,8 @@ from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import Hand, SimRobot
 from ur_admittance.robots.sim.scene import Cylinder, Scene, Tool
-from ur_admittance.run import loop
+from ur_admittance.run import owner
+from ur_admittance.run.summary import Summary
 
 STEERING = 0.02  # s between two desired poses, as from a planner
 NOISE = (0.2, 0.01)  # N and Nm, standard deviation
@@ -204,11 +205,12 @@ def play(
     *,
     each: Callable[[State, np.record], None] | None = None,
     seconds: float | None = None,
+    run: owner.Run | None = None,
     **options: Any,
-) -> loop.Summary:
-    """`loop.run` with the scenario's steering, for its whole length unless `seconds` says less.
+) -> Summary:
+    """Drive the robot with the scenario's steering, for its length unless `seconds` says less.
 
-    `options` are others of `loop.run`, such as `board` and `real_time`. The hand acts by the
+    `run` is one that was begun already; else `options` are those of `ua.run`. The hand acts by the
     controller's time; the arm's own began when it was connected.
     """
     hand, began, due = robot.hand, 0.0, 0.0
@@ -229,12 +231,8 @@ def play(
 
     robot.hand = None
     try:
-        return loop.run(
-            robot,
-            controller,
-            seconds=scenario.seconds if seconds is None else seconds,
-            each=after,
-            **options,
-        )
+        run = run or owner.Run(robot, controller=controller, permit=("travel",), **options)
+        run.each = after
+        return run.drive(scenario.seconds if seconds is None else seconds)
     finally:
         robot.hand = hand

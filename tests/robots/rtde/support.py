@@ -22,7 +22,7 @@ from tests.loopback import Loopback
 from ur_admittance import Config
 from ur_admittance import Controller as AdmittanceController
 from ur_admittance.robots.rtde.robot import RtdeRobot
-from ur_admittance.run import loop
+from ur_admittance.run import run
 from ur_admittance.run.summary import Summary
 from ur_fake.arm.arm import CYCLE
 from ur_fake.server import Controller
@@ -205,7 +205,7 @@ def guided(
         if then is not None and not happened and fake.speed > 0.1:
             happened.append(then())
 
-    summary = loop.run(robot, controller, seconds=seconds, each=each)
+    summary = run(robot, controller, seconds=seconds, each=each)
     assert then is None or happened, "the arm was never that fast"
     return summary
 

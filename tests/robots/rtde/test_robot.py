@@ -22,7 +22,7 @@ from ur_admittance.robots.rtde.inspection import NotReady
 from ur_admittance.robots.rtde.primary import Arm
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.sim.scene import Tool
-from ur_admittance.run import loop
+from ur_admittance.run import run
 from ur_fake.server import Controller
 
 pytest.importorskip("mujoco")
@@ -134,7 +134,7 @@ def test_the_slider_goes_down_and_up_again_without_a_lunge():
                 fake.machine.set_speed_slider(0.1 if tick == 400 else 1.0)
             seen.append((tick, state.speed_scaling, fake.speed))
 
-        summary = loop.run(robot, admittance, seconds=3.0, each=each)
+        summary = run(robot, admittance, seconds=3.0, each=each)
         assert summary.mode == "inactive", summary.words
         speeds = np.array(seen)
         steady = speeds[300:400, 2].mean()
@@ -255,7 +255,7 @@ def test_a_chain_drives_the_arm_and_what_a_link_asks_for_arrives_there():
         manager.load(VelocityForward("admittance"), compliant, policy)
         manager.switch(activate=[policy.name, "admittance", "forward"])
         before = fake.machine.actual_TCP_pose[1]
-        summary = loop.run(robot, manager, seconds=2.0)
+        summary = run(robot, manager, seconds=2.0)
         assert summary.mode == "inactive", summary.words
         assert fake.machine.actual_TCP_pose[1] - before == pytest.approx(0.05, abs=0.005)
         assert np.abs(np.diff(fake.target_qd, axis=0)).max() <= 6.2 * 0.002 + 1e-9

@@ -18,7 +18,7 @@ from ur_admittance.config.validate import pose
 from ur_admittance.kernel import layout
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.sim.scene import Box, Scene
-from ur_admittance.run import loop
+from ur_admittance.run import run
 from ur_admittance.scenarios import SCENARIOS
 from ur_admittance.scenarios.base import COM, MASS, NOISE, STEERING, TIP, Scenario
 
@@ -96,7 +96,7 @@ def played(scenario: Scenario) -> np.ndarray:
                     scenario.steer(controller, time)
                     due[0] = time + STEERING - 0.5 * CYCLE
 
-            loop.run(robot, controller, seconds=scenario.seconds, each=each)
+            run(robot, controller, seconds=scenario.seconds, each=each)
     finally:
         fake.close()
     return records[: count[0]]

@@ -1,4 +1,4 @@
-"""The dashboard server, asked what nothing else tells: serial number and remote control.
+"""The dashboard server, asked what nothing else tells: serial number, remote control, program.
 
 It only ever asks. Power, brakes and stops are for a person at the robot.
 """
@@ -13,7 +13,7 @@ from ur_admittance.robots.rtde.connection import Dial, connected, dial
 
 PORT = 29999
 _SECONDS = 2.0  # for an answer
-_QUESTIONS = ("get serial number", "is in remote control", "get robot model")
+_QUESTIONS = ("get serial number", "is in remote control", "get robot model", "programState")
 
 
 class Dashboard:
@@ -23,13 +23,15 @@ class Dashboard:
         serial: digits.
         remote: "true" or "false".
         model: such as "UR5".
+        program: name of the one that is loaded.
     """
 
     def __init__(self, host: str, port: int = PORT, *, make: Dial = dial) -> None:
         answers = [""] * len(_QUESTIONS)
         with contextlib.suppress(RobotError, OSError):
             answers = _ask(host, port, make)
-        self.serial, self.remote, self.model = answers
+        self.serial, self.remote, self.model, state = answers
+        self.program = state.partition(" ")[2].strip()
         self.serial = self.serial if self.serial.isdigit() else ""
         self.remote = self.remote if self.remote in ("true", "false") else ""
         self.model = self.model if self.model.upper().startswith("UR") else ""

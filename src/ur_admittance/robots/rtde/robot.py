@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,6 @@ class RtdeRobot(Robot):
         expected: Expected | None = None,
         sensor: Any = None,
         watch: bool = False,
-        permit: Callable[[str], bool] | None = None,
         **options: Any,
     ) -> None:
         """
@@ -63,8 +61,6 @@ class RtdeRobot(Robot):
             expected: what else is compared.
             sensor: a wrench source of its own, see `sensors.netft`; default: the robot's.
             watch: only to look at the arm: no program is started, commands are refused.
-            permit: asked whether to start although the last program on the robot had to end by
-                itself; default: no.
             options: to `Session`:
                 ports: of "rtde", "primary" and "dashboard", where they are not the usual ones;
                 registers: first of six general purpose registers of each kind, 0 to 42;
@@ -77,8 +73,7 @@ class RtdeRobot(Robot):
         self.stopped_by = ""
         self._session = Session(host, watch=watch, **options)
         self._config, self._expected = config or Config(), expected or Expected()
-        self._sensor, self._watch = sensor, watch
-        self._permit = permit or (lambda words: False)
+        self._sensor, self._watch, self._replace = sensor, watch, False
         states, self._state = self._session.states, State()
         self._state.q, self._state.qd = states.q, states.qd  # views: one copy a state
         if sensor is None:
@@ -94,17 +89,18 @@ class RtdeRobot(Robot):
 
         Raises:
             NotReady: something differs, or the robot is not ready; says all of it, and what to do.
-            RobotError: nobody answers, or a person must permit it first.
+            RobotError: nobody answers; or another program plays on the robot, or the last one
+                ended by itself, and nobody permits a start.
         """
         self._require("not connected", "connect")
         session = self._session
         try:
             session.connect(self._config, self._expected, own_sensor=self._sensor is None)
-            if (words := session.last_end()) and not self._permit(words):
-                raise RobotError(
-                    f"{words}; look at the arm and at what led to it, then permit a start: it asks "
-                    "on a terminal, and run --reset need not"
-                )
+            if words := session.last_end():
+                self.assent("recover", words)
+            if words := session.plays():
+                self.assent("replace", words)
+                self._replace = True
             if self._sensor is not None:
                 self._sensor.connect()
                 self._model = session.model.with_tool(X_ES=self._sensor.X_ES)
@@ -124,7 +120,7 @@ class RtdeRobot(Robot):
         self._require("connected", "wait")
         session, state = self._session, self._state
         if not session.engaged:
-            session.engage()
+            session.engage(replace=self._replace)
         if not self._sent:
             self._beat()
         self._sent = False

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.config import Config
+from ur_admittance.controller.at_rest import STILL_TURN
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.rtde import script
@@ -22,6 +23,7 @@ from ur_admittance.robots.rtde.primary import Primary
 from ur_admittance.robots.rtde.script import ASKED, ENDED, HOLD, LEFT, RUNS, WHY, Packet, Registers
 from ur_admittance.robots.rtde.starting import Start
 from ur_admittance.robots.rtde.states import BadPackets, States, names_of
+from ur_admittance.robots.rtde.status import THERE
 from ur_admittance.robots.rtde.wrench import COMPENSATED, source_of
 
 RATES = {True: 125.0, False: 500.0}  # Hz, of CB3 and of all newer
@@ -29,6 +31,7 @@ ZERO = (0.0,) * 6
 _SILENT = 5  # periods without a state, after which a caller gets the old one
 _LAG = 4  # times as far behind as ends our program: then it is another that runs
 _ZEROING = 50  # states by which it has been done
+_ENDING = 0.5  # s that a program whose process has died may take to end
 _FIRST = 3.0  # s for a first state that can be believed
 
 
@@ -121,6 +124,8 @@ class Session:
             self._packet = Packet(number, self._session)
         self._lag = _LAG * script.cycles_of_silence(self.rate)
         self.resume()
+        if not self._watch and self._urcap is None:
+            self._let_end()
         self.first = self.states.time
         client.pause()
 
@@ -144,6 +149,25 @@ class Session:
         why = WHY.get(status.why, f"reason {status.why}")
         return f"the last program on {self.name} ended by itself: {why}"
 
+    def plays(self) -> str:
+        """That a program of somebody else plays on the robot, which ours would throw out, in words;
+        or "". With the URCap it is that program which fetches ours.
+        """
+        states, found = self.states, self.found
+        if self._watch or self._urcap is not None or found is None:
+            return ""
+        if states.status.runtime_state not in THERE:
+            return ""
+        name = f" ({found.dashboard.program})" if found.dashboard.program else ""
+        whose = ", of another process of ur-admittance" if states.status.program == RUNS else ""
+        return f"a program plays on {self.name}{name}{whose}"
+
+    def _let_end(self) -> None:
+        """A program of ours whose process has died ends by itself, soon."""
+        deadline = self.clock() + _ENDING
+        while self.states.status.runtime_state in THERE and self.clock() < deadline:
+            self.next()
+
     def zero(self) -> None:
         """Let the robot zero its sensor, beside whatever runs."""
         link = Primary(self._host, self._ports["primary"], make=self._dial)
@@ -156,8 +180,11 @@ class Session:
         finally:
             link.close()
 
-    def engage(self) -> None:
+    def engage(self, *, replace: bool = False) -> None:
         """Start our program, and see it run.
+
+        Args:
+            replace: throw out one that plays.
 
         Raises:
             RobotError: it does not.
@@ -170,6 +197,13 @@ class Session:
         link = Primary(self._host, self._ports["primary"], make=self._dial)
         try:
             self.resume()
+            if (words := self.plays()) and not replace:
+                raise RobotError(f"{words}; it was not there a moment ago; nothing was sent")
+            if not self.speed <= STILL_TURN:
+                raise RobotError(
+                    f"{self.name}: the arm moves, a joint at {self.speed:.3f} rad/s; nothing was "
+                    "sent, start when it stands still"
+                )
             self.engaged = True
             with Start(self.name, text, link, self._urcap, self._tell, self.clock) as start:
                 while not self.runs:

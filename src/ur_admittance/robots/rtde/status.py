@@ -10,6 +10,7 @@ from ur_admittance.robots.rtde.script import RUNS, WHY
 STOPPED_BITS = 0x7FC  # of `safety_status_bits`: all but normal and reduced
 TEACH_BUTTON = 1 << 2  # of `robot_status_bits`
 PLAYING = 2
+THERE = (2, 3, 4, 5)  # runtime states in which a program plays, or is paused
 RUNTIME = {
     0: "is stopping", 1: "was stopped", 3: "is pausing", 4: "is paused", 5: "is being resumed",
 }  # fmt: skip

@@ -41,7 +41,7 @@ class SimRobot(Robot):
     comes late finds the arm where it has gone meanwhile, as with a real one.
     """
 
-    real_sensor = False
+    real_sensor, simulated = False, True
 
     def __init__(
         self,

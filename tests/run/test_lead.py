@@ -9,9 +9,9 @@ import pytest
 
 import ur_admittance as ua
 from ur_admittance.calibration import equilibrium
-from ur_admittance.calibration.bring import bring
 from ur_admittance.controller.packing import pack
 from ur_admittance.robots.sim import SimRobot
+from ur_admittance.run.lead import lead
 
 MODEL = ua.RobotModel.ur("ur5e")
 CONFIG = ua.Config()
@@ -46,14 +46,14 @@ class Told(SimRobot):
         super().send_velocity(qd)
 
 
-def led(each: Callable[[Told], None], asked=(), **more) -> tuple[np.ndarray, str]:
+def led(each: Callable[[Told], None], asked=()) -> tuple[np.ndarray, str]:
     """What the arm is told, rad/s (n, 6), and how it ended, in words."""
     words = ""
     with Told() as arm:
         way = equilibrium.plan(MODEL, CONFIG, arm.wait().q, GOAL)
         arm.each = each
         try:
-            bring(arm, CONFIG, way, asked, **more)
+            lead(arm, CONFIG, way, asked, verb="init")
         except ua.RobotError as error:
             words = str(error)
         return np.array(arm.told), words
@@ -117,7 +117,7 @@ def test_what_else_stands_against_it_brakes_it_too() -> None:
         cycles.append(0)
         return "somebody else commands it" if len(cycles) > MIDDLE else ""
 
-    told, said = led(lambda arm: None, trouble=trouble)
+    told, said = led(lambda arm: setattr(arm, "trouble", trouble))
     assert "init: somebody else commands it" in said
     assert is_braked(told)
 

@@ -1,4 +1,4 @@
-"""Lead an arm along a way, watched as in a run: samples that age, force, other senders, the user.
+"""Lead an arm stiffly along a way, watched as in a run: samples that age, force, other senders.
 
 How far it has come along the way is a time of its own, which passes at a rate from 0 to 1. To brake
 is to take that rate to 0, within the half of every limit that the way leaves free.
@@ -25,15 +25,12 @@ _THERE = 1e-4  # rad, rad/s
 _PATIENCE = 5.0  # s, for arriving after the way is over
 
 
-def bring(
-    robot: Robot,
-    config: Config,
-    way: Way,
-    asked: Sequence[int] = (),
-    *,
-    mode: str = "velocity",
-    trouble: Callable[[], str] = str,
-    verb: str = "init",
+Problem = Callable[[np.ndarray, np.ndarray], str]
+"""Why an arm must not be moved any further, in words, from what was seen of it; "" if it may."""
+
+
+def lead(
+    robot: Robot, config: Config, way: Way, asked: Sequence[int] = (), *, verb: str = "lead"
 ) -> None:
     """Lead the arm along the way. Whatever ends it, the arm is braked inside its limits.
 
@@ -43,24 +40,39 @@ def bring(
     Args:
         robot: connected, and at rest at the way's start.
         config: limits, timeouts, and the greatest force and torque, against bias and payload.
-        way: from `equilibrium.plan`.
+        way: from `plan`.
         asked: stops the arm when it is no longer empty: what `signals` collects.
-        mode: of the commands, 'velocity' or 'position'.
-        trouble: asked every cycle for what else stands against it, in words; "" if nothing does.
         verb: who asks, for messages.
 
     Raises:
         RobotError: it was stopped; it now stands somewhere on the way.
     """
-    leader = _Leader(robot, config, way, mode)
+    leader = _Leader(robot, config, way)
     try:
         while not leader.arrived():
-            reason = "interrupted" if asked else leader.problem() or trouble()
+            reason = "interrupted" if asked else leader.problem() or robot.trouble()
             if reason:
                 raise RobotError(f"{verb}: {reason}; the arm was braked on the way")
             leader.step(going=leader.fresh)
     finally:
         leader.come_to_rest()
+
+
+def shake(
+    robot: Robot, rates: np.ndarray, problem: Problem, asked: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Turn all joints together at rates, see `Run.shake`."""
+    q, wrench = np.zeros((len(rates), 6)), np.zeros((len(rates), 6))
+    try:
+        for k, rate in enumerate(rates):
+            state = robot.wait()
+            q[k], wrench[k] = state.q, state.wrench
+            if why := "interrupted" if asked else problem(q[: k + 1], wrench[: k + 1]):
+                raise RobotError(f"{why}; the arm was stopped")
+            robot.send_velocity(np.full(6, rate))
+    finally:
+        robot.stop()
+    return q, wrench
 
 
 @dataclass(frozen=True)
@@ -74,8 +86,8 @@ class _Limits:
 class _Leader:
     """Where on the way the arm is, and what it is told."""
 
-    def __init__(self, robot: Robot, config: Config, way: Way, mode: str) -> None:
-        self._robot, self._config, self._way, self._mode = robot, config, way, mode
+    def __init__(self, robot: Robot, config: Config, way: Way) -> None:
+        self._robot, self._config, self._way = robot, config, way
         self._params = pack(config, robot.model)
         limits = self._params[0]
         self._limits = _Limits(
@@ -156,7 +168,7 @@ class _Leader:
 
     def _send(self, q: np.ndarray, qd: np.ndarray, going: bool) -> None:
         """In velocity mode also what the joints are behind, while that is known."""
-        if self._mode == "position":
+        if self._robot.led_by == "position":
             self._robot.send_position(q)
             self._sent = qd if self._rate > 0.0 else np.zeros(6)
             return

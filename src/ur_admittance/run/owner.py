@@ -1,0 +1,362 @@
+"""The one owner of a run: who may move the arm, what it does, and why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from ur_admittance.blackboard import Blackboard
+from ur_admittance.calibration.equilibrium import Way
+from ur_admittance.config import Config
+from ur_admittance.config.advice import payload_warning
+from ur_admittance.config.field import AXES
+from ur_admittance.controller import Controller
+from ur_admittance.controller.packing import pack
+from ur_admittance.errors import RobotError
+from ur_admittance.motion.approach import Approach, travel_of, travel_to
+from ur_admittance.motion.taught import Path as Taught
+from ur_admittance.motion.taught import Playing
+from ur_admittance.realtime import RealTime, prepare, restore
+from ur_admittance.robots import make
+from ur_admittance.robots.base import Robot, State, watched
+from ur_admittance.run import loop
+from ur_admittance.run.assent import Assent
+from ur_admittance.run.claim import claimed
+from ur_admittance.run.driver import Board, Driver
+from ur_admittance.run.lead import Problem, lead, shake
+from ur_admittance.run.loop import Leader, RunError
+from ur_admittance.run.signals import signals
+from ur_admittance.run.summary import Summary
+from ur_admittance.telemetry.recorder import Recorder
+from ur_admittance.telemetry.trace import write_trace
+
+Each = Callable[[State, np.record], None]
+
+
+class Run:
+    """One run of one arm, from connecting to closing. Nothing else commands the arm meanwhile.
+
+        with ua.Run("rtde://192.168.1.10", config, record="first.mcap") as run:
+            run.drive(30.0)        # gives way for half a minute
+            run.play(path)         # is led along a taught path, and gives way around it
+
+    Attributes:
+        robot: the arm.
+        config: in force.
+        controller: what ticks; None until there is one.
+        board: where other processes see the run; None for one that nobody shall see.
+        assent: what those who started it have agreed to.
+        summary: of all that it drove so far; how it ended is that of the last.
+        recorded: how the recording ended, if there was one, once the run is closed.
+    """
+
+    def __init__(
+        self,
+        robot: Robot | str,
+        config: Config | None = None,
+        *,
+        controller: Driver | None = None,
+        record: str | Path | None = None,
+        replace: bool = False,
+        permit: Iterable[str] = (),
+        assent: Assent | None = None,
+        board: Board | None = None,
+        real_time: RealTime | None = None,
+        each: Each | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        """
+        Args:
+            robot: its address, such as "sim:ur5e" or "rtde://192.168.1.10"; or one that was made.
+                If that is connected already, it stays so in the end.
+            config: how it gives way; default: the controller's.
+            controller: one that is ready, such as a chain; default: one of `config`.
+            record: file (MCAP) to record every tick to.
+            replace: that file, if it exists.
+            permit: acts that you permit, such as "travel" and "force", see `assent.ACTS`.
+            assent: instead of `permit`: also who is asked, and through which surface.
+            board: one that is there already; default: its own.
+            real_time: what to ask of the machine; None asks for nothing.
+            each: called after every command, on the loop's time: keep it short.
+            tell: takes a line for a person: what was not granted, where the arm goes, if it drifts.
+        """
+        self.tell = tell or (lambda line: None)
+        self.assent = assent or Assent(permit=permit, tell=self.tell)
+        config = controller.config if config is None and controller is not None else config
+        self.config = Config() if config is None else config
+        self.robot = make(robot, config=self.config) if isinstance(robot, str) else robot
+        self.controller, self.board = controller, board
+        self.real_time, self.each = real_time, each
+        self.summary, self.recorded = Summary(), None
+        self._record, self._replace = None if record is None else Path(record), replace
+        self._recorder: Recorder | None = None
+        self._open = ExitStack()
+
+    # --- from connecting to closing ---
+
+    def __enter__(self) -> Self:
+        """Claim and connect the robot; nothing moves."""
+        with ExitStack() as opened:
+            robot = self.robot
+            robot.assent = self._require
+            if not robot.connected:
+                opened.enter_context(claimed(robot.name))
+                opened.enter_context(robot)
+            config = watched(self.config, real=robot.real_sensor)
+            self.config = config.replace({"control_rate": robot.rate})
+            if self.board is None:
+                params = pack(self.config, robot.model)
+                board = Blackboard.create(robot.name, robot.rate, self.config, params)
+                self.board = opened.enter_context(board)
+                board.tighten_only = not self.assent.permits("loosen", "blackboard")
+            self._open = opened.pop_all()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Finish the recording, and let go of the robot. May be called twice."""
+        with self._open:
+            if self._recorder is not None:
+                self.recorded, self._recorder = self._recorder.close(self.summary.as_dict()), None
+
+    # --- what it does ---
+
+    def begin(self) -> Driver:
+        """Make what drives the arm, and begin to record, unless that is done."""
+        robot = self.robot
+        if self.controller is None:
+            words = payload_warning(self.config, date.today())
+            if words and robot.real_sensor and not robot.wrench_compensated:
+                self.tell(words)
+            self.controller = Controller(robot.model, self.config)
+        if self._record is not None and self._recorder is None:
+            if self._replace:
+                self._record.unlink(missing_ok=True)
+            self._recorder = Recorder(robot.name, self._record, robot.model)
+            self._open.enter_context(self._recorder)
+        return self.controller
+
+    def prepare(self) -> Leader | None:
+        """Have all agreed to that a start needs, make what drives the arm, and begin to record.
+        Nothing moves. Returns what leads the arm to its equilibrium, if that is far.
+
+        Raises:
+            NotPermitted: somebody did not agree.
+        """
+        controller, robot = self.begin(), self.robot
+        if not isinstance(controller, Controller):
+            return None
+        if words := pressing(controller.config):
+            self._require("force", words)
+        travel = travel_of(robot.model, controller.config, robot.look().q)
+        if travel is None:
+            return None
+        self._require("travel", travel.words)
+        return Approach(controller, travel)
+
+    def playing(self, path: Taught, speed: float = 1.0, *, late: float | None = None) -> Playing:
+        """As `prepare`, for a path that was taught: what leads the arm to its start, and along it.
+
+        Args:
+            path: as it was taught.
+            speed: how many times as fast.
+            late: see `Playing`.
+        """
+        controller, robot = self.begin(), self.robot
+        if not isinstance(controller, Controller):
+            raise RobotError("play: a chain is led by its own links")
+        playing = Playing(controller, path, speed, late=late)
+        self._require("play", path_words(robot, path, speed))
+        return playing
+
+    def drive(
+        self,
+        seconds: float | None = None,
+        *,
+        leader: Leader | None = None,
+        checked: bool = False,
+        begun: Callable[[], None] | None = None,
+    ) -> Summary:
+        """Let the arm give way to force.
+
+        Args:
+            seconds: on the robot's clock; None goes on until Ctrl-C, SIGTERM, a closed terminal,
+                a stop, or until what leads it has come to an end.
+            leader: from `prepare` or `playing`; default: `prepare` is called.
+            checked: all has just been looked at and agreed to.
+            begun: called once, when nothing stands against the start any more.
+
+        Returns:
+            What this was like; `summary` has all so far.
+        """
+        if not checked and leader is None:
+            leader = self.prepare()
+        robot, controller = self.robot, self.begin()
+        try:
+            driven = loop.drive(
+                robot,
+                controller,
+                self._require,
+                seconds=seconds,
+                board=self.board,
+                real_time=self.real_time,
+                leader=leader,
+                each=self.each,
+                tell=self.tell,
+                begun=begun,
+                checked=checked,
+            )
+        except RobotError as error:
+            if where := self._kept(error):
+                error.args = (f"{error}; {where}", *error.args[1:])
+            raise
+        self.summary.follow(driven)
+        return driven
+
+    def play(self, path: Taught, speed: float = 1.0) -> str:
+        """Lead the arm along a path that was taught, while it gives way; returns how that ended:
+        "reached", or why not.
+        """
+        playing = self.playing(path, speed)
+        self.drive(leader=playing)
+        return playing.outcome or "it was ended before"
+
+    def lead(
+        self, way: Way, config: Config | None = None, asked: Sequence[int] = (), verb: str = "lead"
+    ) -> None:
+        """Lead the joints along a way, stiffly: it does not give way, but a force stops it.
+
+        Args:
+            way: from `motion.plan`.
+            config: limits and the greatest force; default: the run's.
+            asked: stops the arm when it is no longer empty.
+            verb: who asks, for messages.
+
+        Raises:
+            RobotError: it was stopped; it now stands somewhere on the way.
+        """
+        self._require("lead", f"{self.robot.name} will move for {way.seconds:.1f} s")
+        with self._punctual(asked) as asked:
+            lead(self.robot, config or self.config, way, asked, verb=verb)
+
+    def shake(self, rates: np.ndarray, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+        """Turn all joints together at `rates`, rad/s (n,), one a cycle, and see how they follow.
+
+        Args:
+            problem: why it must end, in words, from all joint angles (k, 6) and readings (k, 6)
+                so far; "" goes on.
+
+        Returns:
+            Joint angles, rad (n, 6), and readings, N and Nm (n, 6).
+        """
+        self._require("lead", f"{self.robot.name} will move a few centimetres")
+        with self._punctual(()) as asked:
+            return shake(self.robot, rates, problem, asked)
+
+    def stop(self, why: str) -> None:
+        """Brake to rest; the run ends there."""
+        if self.controller is not None:
+            self.controller.stop(why)
+
+    # --- inside ---
+
+    def _require(self, act: str, words: str) -> None:
+        self.assent.require(act, words, simulated=self.robot.simulated)
+
+    @contextmanager
+    def _punctual(self, asked: Sequence[int]) -> Iterator[Sequence[int]]:
+        """The machine as it is asked for, and signals noted, while an arm is led."""
+        self.robot.keep_frame()
+        with signals() as noted:
+            try:
+                if self.real_time is not None:
+                    prepare(self.real_time)
+                yield asked or noted
+            finally:
+                if self.real_time is not None:
+                    restore()
+
+    def _kept(self, error: RobotError) -> str:
+        """Where the run until an error is, in words: in the recording, or in a file of its own."""
+        if self._record is not None and self._recorder is not None:
+            return f"the run until then is in {self._record}"
+        if not isinstance(error, RunError) or not len(error.trace) or self.board is None:
+            return ""
+        try:
+            reader = Blackboard.attach(self.robot.name)
+            path = write_trace(reader, error.trace, self.robot.model, str(error))
+        except (OSError, RobotError) as problem:
+            return f"the last two seconds could not be kept: {problem}"
+        return f"what led to it, the last two seconds: ur-admittance report {path}"
+
+
+def run(
+    robot: Robot,
+    controller: Driver,
+    *,
+    seconds: float | None = None,
+    board: Board | None = None,
+    real_time: RealTime | None = None,
+    each: Each | None = None,
+    tell: Callable[[str], None] | None = None,
+    permit: Iterable[str] = (),
+    checked: bool = False,
+) -> Summary:
+    """Drive a robot with a controller or a chain, until `seconds` have passed, it stops or is
+    deactivated, or a signal comes: a `Run` of which other processes see nothing.
+
+    Args:
+        robot: connected, and at rest.
+        controller: for the same arm; see `Driver`.
+        seconds: on the robot's clock; None runs until Ctrl-C, SIGTERM or a closed terminal.
+        board: published to after every command.
+        real_time: what to ask of the machine; None asks for nothing.
+        each: called after every command, on the loop's time: keep it short.
+        tell: called before the arm moves, with a line for each real-time wish not granted, one if
+            it goes somewhere, and one if it will drift.
+        permit: acts that you permit, see `assent.ACTS`.
+        checked: you have just seen that nothing touches the tool; else it is looked at here.
+
+    Raises:
+        RunError: the robot failed, or `each` did, and the arm was brought to rest.
+        RobotError: the arm has not moved, because it moves by itself, the sensor feels more at
+            rest than bias and payload explain, or something was not permitted.
+    """
+    owner = Run(
+        robot,
+        controller=controller,
+        board=board,
+        real_time=real_time,
+        each=each,
+        tell=tell,
+        permit=permit,
+    )
+    return owner.drive(seconds, checked=checked)
+
+
+def path_words(robot: Robot, path: Taught, speed: float) -> str:
+    """Where a robot is about to be led, for whoever is asked."""
+    first = travel_to(path.at(0.0)[0], robot.model.fk(robot.look().q), "the path's start")
+    words = f"{robot.name} is led along {path.metres:.2f} m in {path.seconds / speed:.1f} s"
+    return f"{words}; {first.words}" if first else words
+
+
+def pressing(config: Config) -> str:
+    """That the tool sets off by itself to press, in words; "" if it does not."""
+    force = config.force
+    pressing = [
+        f"{axis} at {speed:g} {'m/s' if n < 3 else 'rad/s'} until it touches, then with {target:g} "
+        f"{'N' if n < 3 else 'Nm'}"
+        for n, (axis, on, target, speed) in enumerate(
+            zip(AXES, force.enabled_axes, force.target, force.approach_speed, strict=True)
+        )
+        if on and target != 0.0
+    ]
+    return f"the tool sets off by itself along {', '.join(pressing)}" if pressing else ""
