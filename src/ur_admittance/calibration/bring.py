@@ -108,7 +108,9 @@ class _Leader:
         safety = self._config.safety
         for what, age in zip(("joint state", "wrench"), self._ages(), strict=True):
             if age > max(safety.lost_timeout, 5.0 * self._period):
-                return f"no {what} for {age:.2f} s, safety.lost_timeout is {safety.lost_timeout:g}"
+                why = self._robot.wrench_problem if what == "wrench" else ""
+                lost = f"no {what} for {age:.2f} s, safety.lost_timeout is {safety.lost_timeout:g}"
+                return f"{lost}; {why}" if why else lost
         state = self._state
         left = state.wrench - expected(self._robot.model, self._params, state.q)
         for part, name, unit in ((LINEAR, "force", "N"), (ANGULAR, "torque", "Nm")):

@@ -27,6 +27,7 @@ SECONDS = 6.0  # of motion
 LOWEST, HIGHEST = 0.5, 40.0  # Hz
 RATE = 0.06  # rad/s, at most
 ACCELERATION = 0.5  # share of the joints' own
+_WRENCH_AGE = 0.1  # s, at most while it moves
 _MODE_LOWEST = 5.0  # Hz
 _PEAK = 3.0  # times the median, of a mode
 _SURE = 0.8  # share of that answer that is no noise, of a mode
@@ -79,7 +80,7 @@ def identify(robot: Robot, asked: Sequence[int] = (), *, max_force: float = 50.0
         max_force: more than this beyond the rest, N, ends it.
 
     Raises:
-        CalibrationError: it was ended, or the arm does not answer.
+        CalibrationError: it was ended, the wrench ceased, or the arm does not answer.
     """
     rest = round(REST * robot.rate)
     move = excitation(robot.rate, float(robot.model.qdd_max.min()))
@@ -93,6 +94,10 @@ def identify(robot: Robot, asked: Sequence[int] = (), *, max_force: float = 50.0
                 raise CalibrationError("identify: interrupted; the arm was stopped")
             if not np.isfinite(q[k]).all():
                 raise CalibrationError("identify: the joint angles are no numbers; stopped")
+            age = robot.clock() - state.wrench_time
+            if k >= rest and not age <= _WRENCH_AGE:
+                why = robot.wrench_problem or "is the sensor on?"
+                raise CalibrationError(f"identify: no wrench for {age:.2f} s; stopped; {why}")
             force = np.linalg.norm(wrench[k, :3] - wrench[: max(1, min(k, rest)), :3].mean(axis=0))
             if not force <= max_force:
                 raise CalibrationError(

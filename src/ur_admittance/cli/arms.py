@@ -24,16 +24,16 @@ def arm_at(
     Args:
         config: what is compared with the robot's, or what a simulated arm carries.
         watch: only to look at it: nothing is started on it, and commands are refused.
-        real_time: a simulated arm keeps the clock's time, as a person does; else it has a time of
-            its own, and is never late.
-        more: what only a robot of that kind takes.
+        real_time: a simulated arm keeps the clock's time, as a person and a real sensor do; else
+            it has a time of its own, and is never late.
+        more: what only a robot of that kind takes, such as `cli.wrench.sensing` gives.
     """
     from ur_admittance import robots
 
     kind = kind_of(url)
     options = dict[str, Any](config=config)
     if kind == "sim":
-        options["realtime"] = real_time
+        options["realtime"] = real_time or "sensor" in more
     else:
         options["watch"] = watch
     if kind == "rtde":  # without a program, its last one need not worry anybody

@@ -14,12 +14,14 @@ from ur_admittance.cli.attend import claimed
 from ur_admittance.cli.common import SIM_URLS, AsJson, explained, read_config
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.travel import agreed
+from ur_admittance.cli.wrench import Average, SensorPose, Wrench, sensing
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError, RobotError
 
 
 @explained()
 def identify(
+    context: typer.Context,
     robot: Annotated[
         str,
         typer.Option(
@@ -40,6 +42,9 @@ def identify(
     ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Move without asking.")] = False,
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the arm's lag [s], delay [s] and first structural mode [Hz].
@@ -54,13 +59,14 @@ def identify(
     from ur_admittance.controller.packing import pack
     from ur_admittance.run.signals import signals
 
+    source = sensing(context, kind_of(robot), wrench, sensor_pose, average)
     limits = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
     if kind_of(robot) == "ros2":
         raise ConfigError("--robot: not over ROS 2 yet; give the robot's own address, or sim")
     if not yes and not agreed(f"{robot} will move a few centimetres. Is it free to?"):
         raise RobotError("identify: not permitted to move, nothing has moved; --yes lets it")
-    made = arm_at(robot, limits)
+    made = arm_at(robot, limits, **source)
     with claimed(made.name), made as arm:
         params = pack(limits, arm.model)
         board = Blackboard.create(arm.name, arm.rate, limits, params)  # nobody else moves this arm

@@ -11,7 +11,9 @@ import typer
 from ur_admittance.cli.arms import arm_at, leading, to_lead
 from ur_admittance.cli.attend import claimed
 from ur_admittance.cli.common import JOINTS, AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.cli.wrench import Average, SensorPose, Wrench, sensing
 from ur_admittance.config import Config
 
 
@@ -41,6 +43,9 @@ def init(
             metavar=JOINTS,
         ),
     ] = None,
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the arm home and write its pose as equilibrium.
@@ -59,9 +64,10 @@ def init(
 
     if stay:
         refuse_useless(context, "does nothing with --stay; leave one of them out", "home")
+    source = sensing(context, kind_of(robot), wrench, sensor_pose, average)
     limits = to_lead(robot, read_config(config) if config else Config())
     equilibrium.check_file(out, force=force)
-    made = arm_at(robot, limits, watch=stay, real_time=True)
+    made = arm_at(robot, limits, watch=stay, real_time=True, **source)
     with claimed(made.name), made as arm:
         params = pack(limits, arm.model)
         with Blackboard.create(arm.name, arm.rate, limits, params):  # nobody else moves this arm

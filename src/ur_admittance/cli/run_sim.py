@@ -11,6 +11,8 @@ import typer
 from ur_admittance.cli.attend import Wanted, attend, claimed, moved, to_and_fro
 from ur_admittance.cli.common import FORCE
 from ur_admittance.cli.travel import AllowLoosening, AllowOutside, AllowTravel, permit
+from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.cli.wrench import Average, SensorPose, Wrench, sensing
 from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ class SimRun:
     allow_travel: bool
     allow_loosening: bool
     allow_outside: bool
+    wrench: dict[str, Any]
 
     @property
     def own_time(self) -> bool:
@@ -48,7 +51,7 @@ class SimRun:
         from ur_admittance.run.signals import signals
 
         config, pace = wanted.given_config, self.pace
-        options: dict[str, Any] = {"config": config, **following(config.arm)}
+        options: dict[str, Any] = {"config": config, **following(config.arm), **self.wrench}
         if pace is not None:
             options["realtime"] = False
         if self.push is not None:
@@ -90,6 +93,7 @@ class SimRun:
 
 
 def options(
+    context: typer.Context,
     push: Annotated[
         tuple[float, float, float] | None,
         typer.Option(
@@ -113,14 +117,22 @@ def options(
             "--strict are for that alone.",
         ),
     ] = False,
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     allow_travel: AllowTravel = False,
     allow_loosening: AllowLoosening = False,
     allow_outside: AllowOutside = False,
 ) -> SimRun:
     """What only a simulated arm can be asked for."""
+    source = sensing(context, "sim", wrench, sensor_pose, average)
+    if "sensor" in source:
+        why = "is for the simulated sensor; a real one has its own hand, and the clock's time"
+        refuse_useless(context, why, "push", "pace")
+        real_time = True
     if pace is not None and not pace >= 0:
         raise ConfigError(f"--pace: must be 0 or more, got {pace}")
     if real_time and pace is not None:
         raise ConfigError("--real-time: an arm in real time has the clock's pace, leave --pace out")
     pace = None if real_time else 1.0 if pace is None else pace
-    return SimRun(push, pace, allow_travel, allow_loosening, allow_outside)
+    return SimRun(push, pace, allow_travel, allow_loosening, allow_outside, source)
