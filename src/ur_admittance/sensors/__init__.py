@@ -11,7 +11,7 @@ from ur_admittance.config.validate import as_numbers, pose_of, suggest
 from ur_admittance.errors import ConfigError
 from ur_admittance.sensors.base import WrenchSource
 
-__all__ = ["SOURCES", "WrenchSource", "make"]
+__all__ = ["WrenchSource", "make"]
 
 SOURCES = {"netft": "ur_admittance.sensors.netft:NetFt"}
 """Our own: the address `netft://...` leads to that class. One line a source."""
@@ -42,6 +42,8 @@ def make(url: str, **options: Any) -> WrenchSource:
             f"{suggest(scheme, found)}"
         )
     source = found[scheme].load()
+    if not (isinstance(source, type) and issubclass(source, WrenchSource)):
+        raise ConfigError(f"wrench {url!r:.100}: {found[scheme].value} is no WrenchSource")
     options = {**dict(_option(url, word) for word in query.split("&") if word), **options}
     if (pose := options.pop("pose", None)) is not None:
         six = as_numbers(pose, "wrench: pose", (6,), unit="m, rad", error=ConfigError)
@@ -54,10 +56,7 @@ def make(url: str, **options: Any) -> WrenchSource:
                 f"wrench {url!r:.100}: {scheme}:// takes no {name!r:.100}; it takes {others}"
                 f"{suggest(name, takes)}"
             )
-    made = source(address, **options)
-    if not isinstance(made, WrenchSource):
-        raise ConfigError(f"wrench {url!r:.100}: {found[scheme].value} is no WrenchSource")
-    return made
+    return source(address, **options)
 
 
 def _option(url: str, word: str) -> tuple[str, Any]:
