@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.support import GUIDED, PATIENT, invoke
-from ur_admittance import Config
+from tests.cli.support import GUIDED, invoke
 from ur_fake.netft import FakeNetFt
 
 pytest.importorskip("mujoco")
 
 NOBODY = "netft://127.0.0.1:1:1"
-BIAS = [0.5, -0.4, 0.3, 0.01, 0.02, -0.01]
 VERBS = [
     (*GUIDED, "--seconds", 1),
     ("init", "--robot", "sim", "--stay", "--out", "{}/a.yaml"),
@@ -37,7 +35,7 @@ def device() -> Iterator[FakeNetFt]:
         def send() -> None:
             noise = np.random.default_rng(0)
             while not over.wait(0.001):
-                made.send(BIAS + noise.normal(0.0, 0.01, 6))
+                made.send(noise.normal(0.0, 0.01, 6))
 
         thread = threading.Thread(target=send)
         thread.start()
@@ -88,17 +86,6 @@ def test_where_a_sensor_sits_is_said_once(tmp_path: Path, runtime) -> None:
     verb = ("tare", "--robot", "sim", "--config", tmp_path / "a.yaml", "--wrench", NOBODY)
     result = invoke(*verb, "--sensor-pose", 0, 0, 0.05, 0, 0, 0)
     assert result.exit_code == 2 and "is said twice" in result.stderr
-
-
-def test_tare_takes_the_bias_of_the_sensor_beside_the_arm(device, tmp_path, runtime) -> None:
-    (tmp_path / "a.yaml").write_text(f"extends: preset:hand-guiding\n{PATIENT}")
-    out, sensor = tmp_path / "tared.yaml", f"netft://{device.address}"
-    result = invoke(
-        "tare", "--robot", "sim", "--config", tmp_path / "a.yaml", "--out", out, "--wrench", sensor
-    )
-    assert result.exit_code == 0, result.output
-    payload = Config.load(out).payload
-    np.testing.assert_allclose([*payload.force_bias, *payload.torque_bias], BIAS, atol=0.01)
 
 
 @pytest.mark.parametrize("sick", [False, True])

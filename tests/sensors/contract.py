@@ -102,6 +102,7 @@ class SourceContract:
             np.testing.assert_allclose(state.wrench, PUSH, atol=1e-5)
             assert state.wrench_time == state.joint_time and state.wrenches == before + 1
             assert arm.wait().wrench_time < arm.clock(), "it grows old"
+            assert source.X_ES is not None
             np.testing.assert_allclose(arm.model.X_ES, source.X_ES)
             assert arm.real_sensor is source.real and arm.wrench_frame == source.frame
             assert arm.wrench_compensated is source.compensated

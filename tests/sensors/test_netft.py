@@ -8,7 +8,7 @@ import select
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,10 @@ import pytest
 
 from tests.robots.rtde.support import WIRE, Traced, rtde_robot, until
 from tests.sensors.contract import PUSH, SourceContract
-from ur_admittance import Config, Controller, RobotError
+from ur_admittance import CalibrationError, Config, Controller, RobotError
+from ur_admittance.calibration import tare
+from ur_admittance.calibration.collect import gather
+from ur_admittance.calibration.identify import identify
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import SimRobot
 from ur_admittance.run import loop
@@ -293,6 +296,34 @@ def test_a_simulated_arm_does_the_same_and_its_stop_names_what_the_sensor_says(d
     (reason,) = reasons_of(summary.words)
     assert reason.why.startswith("wrench_lost") and "saturated strain gauge" in reason.why
     assert reason.what_to_do == "check the sensor, start again"
+
+
+@pytest.mark.parametrize(
+    ("verb", "error"),
+    [
+        (lambda arm: tare.watched(arm, Config()), RobotError),
+        (gather, CalibrationError),
+        (identify, CalibrationError),
+    ],
+    ids=["tare", "calibrate", "identify"],
+)
+def test_a_verb_without_a_controller_takes_its_readings_and_names_what_is_wrong(
+    verb: Callable[[Any], Any], error: type[Exception], device
+) -> None:
+    felt = Felt(device)
+
+    def cycle(*_: object) -> np.ndarray:
+        felt.sample()
+        return np.zeros(6)
+
+    with connect(device, SimRobot(realtime=False, hand=cycle, sensor=felt.sensor)) as arm:
+        felt.phase = "still"
+        arm.wait()
+        assert verb(arm)
+        felt.phase = "sick"
+        arm.wait()
+        with pytest.raises(error, match="saturated strain gauge"):
+            verb(arm)
 
 
 def test_the_layout_of_a_packet_is_the_documented_one(device):

@@ -8,6 +8,7 @@ import typer
 
 from ur_admittance.cli.common import POSE
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.errors import ConfigError
 
 Wrench = Annotated[
     str,
@@ -48,11 +49,14 @@ def sensing(
     """
     from ur_admittance import robots, sensors
 
-    if "://" not in wrench or kind == "ros2":
+    source = "://" in wrench and kind != "ros2"
+    if not source:
         why = "is for --wrench netft://HOST; the robot knows its own sensor, leave it out"
         refuse_useless(context, why, *USELESS)
-        return robots.sensing(kind, wrench)
     given: dict[str, Any] = {"average": True} if average else {}
     if sensor_pose is not None:
         given["pose"] = sensor_pose
-    return robots.sensing(kind, sensors.make(wrench, **given))
+    try:
+        return robots.sensing(kind, sensors.make(wrench, **given) if source else wrench)
+    except ConfigError as error:  # it speaks of the argument of that name
+        raise ConfigError(f"--{error}") from None
