@@ -39,7 +39,7 @@ ROOMS = (
     ("realtime",),
     ("blackboard",),
     ("motion",),
-    ("robots.base",),
+    ("sensors.base", "robots.base"),
     ("robots.wrench_rate",),
     ("robots.modes",),
     ("sensors",),

@@ -1,4 +1,6 @@
-"""An ATI Net F/T and its stand-in: scale, gaps, order, status, silence."""
+"""An ATI Net F/T and its stand-in, over real sockets: the contract, and scale, gaps, order, status,
+silence.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,22 @@ import select
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.robots.rtde.support import WIRE, Traced, rtde_robot, until
-from ur_admittance import Config, Controller, RobotError
+from tests.sensors.contract import PUSH, SourceContract
+from ur_admittance import CalibrationError, Config, Controller, RobotError
+from ur_admittance.calibration import tare
+from ur_admittance.calibration.collect import gather
+from ur_admittance.calibration.identify import identify
+from ur_admittance.robots.base import State
+from ur_admittance.robots.sim import SimRobot
 from ur_admittance.run import run
+from ur_admittance.run.stops import reasons_of
 from ur_admittance.sensors.netft import NetFt
 from ur_fake.netft import FakeNetFt
 
@@ -22,7 +31,7 @@ pytest.importorskip("lark")
 pytest.importorskip("mujoco")
 
 _SO_PEEK_OFF = 42  # not among the names of `socket`
-PUSH = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.3])
+SATURATED = 1 << 31 | 1 << 17
 
 
 @pytest.fixture
@@ -47,9 +56,9 @@ def connect(device: FakeNetFt, sensor: Any) -> Any:
         answering.set()
         thread.join()
     if isinstance(sensor, NetFt):  # what came meanwhile is taken, and then one more
-        sensor.newest(np.zeros(6))
+        sensor.newest(np.zeros(6), 0.0)
         device.send(np.zeros(6))
-        until(lambda: sensor.newest(np.zeros(6)) and sensor._sequence == device.sequence)
+        until(lambda: sensor.newest(np.zeros(6), 0.0) == 0 and sensor._sequence == device.sequence)
     return sensor
 
 
@@ -58,7 +67,7 @@ def read(sensor: NetFt, times: int = 1) -> np.ndarray:
     wrench, seen = np.zeros(6), _seen(sensor)
 
     def came() -> bool:
-        sensor.newest(wrench)
+        sensor.newest(wrench, 0.0)
         return _seen(sensor) - seen >= times
 
     until(came)
@@ -84,10 +93,27 @@ def _seen(sensor: NetFt) -> int:
     return sensor._sequence - sensor.lost + sensor.old + sensor.bad
 
 
-def test_a_sample_arrives_in_newtons(device):
+def arrive(device: FakeNetFt, sensor: NetFt, wrench: Any) -> None:
+    """One sample, that is there when this returns."""
+    device.send(wrench)
+    assert sensor._sock and select.select([sensor._sock], [], [], WIRE)[0]
+
+
+class TestNetFt(SourceContract):
+    @pytest.fixture(autouse=True)
+    def at(self, device: FakeNetFt) -> None:
+        self.device, self.address = device, f"netft://{device.address}"
+
+    def connected(self, source: Any) -> Any:
+        return connect(self.device, source)
+
+    def send(self, source: Any, wrench: np.ndarray, *, sick: bool = False) -> None:
+        self.device.status = SATURATED if sick else 0
+        arrive(self.device, source, wrench)
+
+
+def test_a_sensor_that_is_let_go_of_is_told_to_stop(device):
     sensor = connect(device, NetFt(device.address))
-    device.send(PUSH)
-    np.testing.assert_allclose(read(sensor), PUSH, atol=1e-6)
     sensor.close()
     until(lambda: device.poll() or device.client is None)
 
@@ -117,8 +143,7 @@ def test_the_newest_counts_or_the_mean_when_asked(device):
             device.send([force, 0, 0, 0, 0, 0])
         wrench = np.zeros(6)
         wait_for(sensor._sock, 3)
-        first = sensor.newest(wrench)
-        assert first > 0 and wrench[0] == pytest.approx(due)
+        assert sensor.newest(wrench, 1.0) == 1.0 and wrench[0] == pytest.approx(due)
         sensor.close()
 
 
@@ -142,21 +167,42 @@ def test_a_sequence_that_wraps_is_no_gap(device):
     sensor._sequence = device.sequence = 2**32 - 1
     device.send(PUSH)
     wrench = np.zeros(6)
-    until(lambda: sensor.newest(wrench) and sensor._sequence == 0)
+    until(lambda: sensor.newest(wrench, 1.0) and sensor._sequence == 0)
     assert sensor.lost == lost
 
 
-@pytest.mark.parametrize("status", [1 << 31, 1 << 30, 1 << 17])
-def test_a_sample_whose_status_is_bad_is_not_believed(device, status):
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (1 << 31, "an error (status 0x80000000)"),
+        (1 << 30, "force or torque out of range"),
+        (1 << 28, "simulated error"),
+        (1 << 17, "saturated strain gauge"),
+        (1 << 31 | 1 << 16, "a monitor condition that is latched"),
+        (1 << 31 | 1 << 24 | 1 << 14, "settings that are not valid, a watchdog that ran out"),
+    ],
+)
+def test_a_bad_status_is_put_in_words_and_forbids_a_start(device, status, words):
     sensor = connect(device, NetFt(device.address))
-    device.send(PUSH)
-    read(sensor)
-    arrived = sensor._arrived
     device.status = status
     device.send(9 * PUSH)
-    np.testing.assert_allclose(read(sensor), PUSH, atol=1e-6)
-    assert sensor._arrived == arrived, "it grows old"
+    read(sensor)
+    assert words in sensor.problem and "; relieve the tool" in sensor.problem
     assert sensor.status == status
+    with pytest.raises(RobotError) as refused:
+        connect(device, NetFt(device.address))
+    assert words in str(refused.value)
+
+
+def test_what_has_piled_up_meanwhile_does_not_count_as_new(device):
+    sensor = connect(device, NetFt(device.address))
+    for _ in range(1000):  # more than the system keeps, and than is taken at once
+        device.send(PUSH)
+    wrench = np.zeros(6)
+    assert sensor.newest(wrench, 1.0) == 0.0
+    device.send(2 * PUSH)
+    until(lambda: sensor.newest(wrench, 20.0) == 20.0)
+    np.testing.assert_allclose(wrench, 2 * PUSH, atol=1e-6)
 
 
 @pytest.mark.parametrize("noise", [b"", b"x", b"x" * 35, b"x" * 37, b"x" * 60])
@@ -181,40 +227,103 @@ def test_a_page_without_factors_is_said():
         NetFt(device.address).connect()
 
 
+class Felt:
+    """A hand at the sensor of an arm that is controlled: still, pushed, and then as it may be."""
+
+    def __init__(self, device: FakeNetFt) -> None:
+        self.device, self.noise, self.phase = device, np.random.default_rng(0), "connecting"
+        self.sensor = NetFt(device.address)
+
+    def sample(self) -> None:
+        """The one of a cycle."""
+        if self.phase in ("still", "pushed", "sick"):
+            self.device.status = SATURATED if self.phase == "sick" else 0
+            force = np.array([15.0 * (self.phase == "pushed"), 0.0, 0.0])
+            arrive(
+                self.device, self.sensor, [*(force + self.noise.normal(0, 0.05, 3)), 0.0, 0.0, 0.0]
+            )
+
+    def run(self, robot: Any, then: str) -> Any:
+        """Push it for 450 ticks; its fastest joint, rad/s, and the run."""
+        fastest = [0.0]
+
+        def each(state: State, out: Any) -> None:
+            if out["tick"] == 50:
+                self.phase = "pushed"
+            elif out["tick"] == 500:
+                self.phase = then
+            fastest[0] = max(fastest[0], float(np.abs(state.qd).max()))
+
+        with connect(self.device, robot) as arm:
+            self.phase = "still"
+            controller = Controller(arm.model, Config.preset("hand-guiding"))
+            summary = run(arm, controller, seconds=20.0, each=each)
+        return fastest[0], summary
+
+
 def test_an_arm_gives_way_to_its_force_and_stops_when_it_ceases(device):
     """With the robot's joints and the sensor's wrench: row 2 of the faults, with a real source."""
-    noise, phase = np.random.default_rng(0), ["connecting"]
+    felt = Felt(device)
 
     class Both(Traced):
         """The sensor sends a sample a cycle."""
 
         def step(self) -> None:
-            if phase[0] in ("still", "pushed"):
-                force = np.array([15.0 * (phase[0] == "pushed"), 0.0, 0.0])
-                device.send([*(force + noise.normal(0, 0.05, 3)), 0, 0, 0])
-                assert sensor._sock and select.select([sensor._sock], [], [], WIRE)[0]
+            felt.sample()
             super().step()
 
-    fake, fastest = Both(), [0.0]
-    sensor = NetFt(device.address, clock=lambda: fake.machine.time)
-
-    def each(state, out) -> None:
-        if out["tick"] == 50:
-            phase[0] = "pushed"
-        elif out["tick"] == 500:
-            phase[0] = "silent"
-        fastest[0] = max(fastest[0], fake.speed)
-
+    fake = Both()
     try:
-        with connect(device, rtde_robot(fake, sensor=sensor)) as robot:
-            phase[0] = "still"
-            controller = Controller(robot.model, Config.preset("hand-guiding"))
-            summary = run(robot, controller, seconds=20.0, each=each)
+        fastest, summary = felt.run(rtde_robot(fake, sensor=felt.sensor), "silent")
     finally:
         fake.close()
-    assert fastest[0] > 0.1
+    assert fastest > 0.1
     assert summary.mode == "stopped"
     assert any("wrench_lost" in line for line in summary.words), summary.words
+
+
+def test_a_simulated_arm_does_the_same_and_its_stop_names_what_the_sensor_says(device):
+    felt = Felt(device)
+
+    def cycle(*_: object) -> np.ndarray:
+        felt.sample()
+        return np.zeros(6)
+
+    arm = SimRobot(realtime=False, hand=cycle, sensor=felt.sensor)
+    fastest, summary = felt.run(arm, "sick")
+    assert fastest > 0.1
+    assert summary.mode == "stopped"
+    (reason,) = reasons_of(summary.words)
+    assert reason.why.startswith("wrench_lost") and "saturated strain gauge" in reason.why
+    assert reason.what_to_do == "check the sensor, start again"
+
+
+@pytest.mark.parametrize(
+    ("verb", "error"),
+    [
+        (lambda arm: tare.watched(arm, Config()), RobotError),
+        (gather, CalibrationError),
+        (identify, CalibrationError),
+    ],
+    ids=["tare", "calibrate", "identify"],
+)
+def test_a_verb_without_a_controller_takes_its_readings_and_names_what_is_wrong(
+    verb: Callable[[Any], Any], error: type[Exception], device
+) -> None:
+    felt = Felt(device)
+
+    def cycle(*_: object) -> np.ndarray:
+        felt.sample()
+        return np.zeros(6)
+
+    with connect(device, SimRobot(realtime=False, hand=cycle, sensor=felt.sensor)) as arm:
+        felt.phase = "still"
+        arm.wait()
+        assert verb(arm)
+        felt.phase = "sick"
+        arm.wait()
+        with pytest.raises(error, match="saturated strain gauge"):
+            verb(arm)
 
 
 def test_the_layout_of_a_packet_is_the_documented_one(device):

@@ -54,8 +54,11 @@ def gather(robot: Robot, *, seconds: float = SECONDS) -> Measured:
                 last = state.wrench_time
         moved = float(np.ptp(q, axis=0).max())
         if len(samples) < min(_FEWEST, 0.1 * seconds * robot.rate):
-            why = f"only {len(samples)} readings came in {seconds:g} s; does the sensor run, and "
-            why += "has this machine the time? ur-admittance doctor looks at both"
+            why = f"only {len(samples)} readings came in {seconds:g} s; "
+            why += robot.wrench_problem or (
+                "does the sensor run, and has this machine the time? ur-admittance doctor looks at "
+                "both"
+            )
         elif not (moved <= _STILL and rate <= _STILL_RATE):
             why = f"a joint moved by {moved:.4f} rad, at up to {rate:.3f} rad/s; hold it still"
         else:

@@ -26,6 +26,7 @@ SECONDS = 6.0  # of motion
 LOWEST, HIGHEST = 0.5, 40.0  # Hz
 RATE = 0.06  # rad/s, at most
 ACCELERATION = 0.5  # share of the joints' own
+_WRENCH_AGE = 0.1  # s, at most while it moves
 _MODE_LOWEST = 5.0  # Hz
 _PEAK = 3.0  # times the median, of a mode
 _SURE = 0.8  # share of that answer that is no noise, of a mode
@@ -78,16 +79,19 @@ def identify(run: Run, *, max_force: float = 50.0) -> Response:
 
     Raises:
         CalibrationError: the arm does not answer.
-        RobotError: it was ended, or not permitted.
+        RobotError: it was ended, the wrench ceased, or it was not permitted.
     """
     robot = run.robot
     rest = round(REST * robot.rate)
     move = excitation(robot.rate, float(robot.model.qdd_max.min()))
     told = np.concatenate([np.zeros(rest), move, np.zeros(rest)])
 
-    def problem(q: np.ndarray, wrench: np.ndarray) -> str:
+    def problem(q: np.ndarray, wrench: np.ndarray, age: float) -> str:
         if not np.isfinite(q[-1]).all():
             return "identify: the joint angles are no numbers"
+        if len(q) > rest and not age <= _WRENCH_AGE:
+            why = robot.wrench_problem or "is the sensor on?"
+            return f"identify: no wrench for {age:.2f} s; {why}"
         begun = wrench[: max(1, min(len(wrench) - 1, rest)), LINEAR].mean(axis=0)
         force = np.linalg.norm(wrench[-1, LINEAR] - begun)
         if not force <= max_force:

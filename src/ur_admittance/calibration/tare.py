@@ -44,6 +44,8 @@ def watched(robot: Robot, config: Config) -> dict[str, list[float]]:
         state, now = robot.wait(), robot.clock()
         ages = now - state.wrench_time, now - state.joint_time
         controller.update(state.q, state.wrench, 1.0 / robot.rate, *ages)
+    if robot.wrench_problem:
+        raise RobotError(f"tare: {robot.wrench_problem}")
     return tare(controller)
 
 

@@ -14,7 +14,9 @@ from ur_admittance.cli.arms import run_to_lead
 from ur_admittance.cli.assent import Yes, assent_of, permits
 from ur_admittance.cli.by_hand import led
 from ur_admittance.cli.common import WRENCH, AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.cli.wrench import USELESS, Average, SensorPose, Wrench, sensing
 from ur_admittance.config import Config
 from ur_admittance.errors import CalibrationError, ConfigError
 
@@ -73,8 +75,11 @@ def calibrate(
         float | None, typer.Option(help="What the tool weighs on a scale [kg]; another is refused.")
     ] = None,
     sensor: Annotated[
-        str, typer.Option(help="Name of the sensor, for the file.", metavar="NAME")
-    ] = "robot",
+        str,
+        typer.Option(
+            help="Name of the sensor, for the file; else as --wrench has it.", metavar="NAME"
+        ),
+    ] = "",
     sensor_range: Annotated[
         tuple[float, float, float, float, float, float] | None,
         typer.Option(help="Greatest reading of each axis of the sensor [N, Nm].", metavar=WRENCH),
@@ -84,6 +89,9 @@ def calibrate(
         typer.Option(help="Folder for a page with plots of what is left.", metavar="FOLDER"),
     ] = None,
     yes: Yes = False,
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     as_json: AsJson = False,
 ) -> None:
     """Find mass [kg], centre of mass [m] and bias [N, Nm] of what hangs on the sensor.
@@ -102,13 +110,14 @@ def calibrate(
         raise ConfigError("calibrate: give --robot URL, or --from FILE")
     if source is not None:
         why = "does nothing with --from, whose poses are taken already; leave it out"
-        refuse_useless(context, why, "poses", "tilt", "by_hand", "yes")
+        refuse_useless(context, why, "poses", "tilt", "by_hand", "yes", "wrench", *USELESS)
     if by_hand:
         why = "does nothing with --by-hand, where you move the arm; leave it out"
         refuse_useless(context, why, "tilt", "yes")
     if source is None or source.suffix.lower() == ".mcap":
         why = "is for --from FILE.csv; robots and recordings say which arm they are, leave it out"
         refuse_useless(context, why, "arm")
+    more = sensing(context, kind_of(robot), wrench, sensor_pose, average)
     settings = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
     from ur_admittance.calibration.payload_fit import optimizer
@@ -118,7 +127,7 @@ def calibrate(
         name, model, measured, real = _recorded(source, arm, settings)
     else:
         name, model, measured, real = _measured(
-            robot, settings, poses, tilt, by_hand=by_hand, yes=yes, quiet=as_json
+            robot, settings, more, poses, tilt, by_hand=by_hand, yes=yes, quiet=as_json
         )
     found = payload.estimate(
         measured,
@@ -129,7 +138,9 @@ def calibrate(
         sensor_range=sensor_range,
         real=real,
     )
-    text = payload_file.text_of(found, robot=name, sensor=sensor, day=date.today(), model=model)
+    text = payload_file.text_of(
+        found, robot=name, sensor=sensor or wrench, day=date.today(), model=model
+    )
     payload_file.write(out, text)
     page = None
     if report is not None:
@@ -145,6 +156,7 @@ def calibrate(
 def _measured(
     url: str,
     config: Config,
+    more: dict[str, Any],
     poses: int,
     tilt: float,
     *,
@@ -160,12 +172,8 @@ def _measured(
     from ur_admittance.run.signals import signals
 
     tell = _progress(poses, config) if not quiet else lambda measured: None
-    with (
-        signals() as asked,
-        run_to_lead(
-            url, config, assent_of("calibrate", permits(lead=yes), asked), watch=by_hand
-        ) as run,
-    ):
+    assent = assent_of("calibrate", permits(lead=yes))
+    with signals() as asked, run_to_lead(url, config, assent, watch=by_hand, **more) as run:
         arm = run.robot
         if arm.wrench_compensated:
             raise CalibrationError(

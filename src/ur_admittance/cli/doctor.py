@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -25,6 +26,7 @@ from ur_admittance.cli.common import (
 )
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.cli.wrench import USELESS, Average, SensorPose, Wrench, sensing
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, ConfigError
 
@@ -42,7 +44,7 @@ _THREE = 3  # poses
 class Asked:
     """What is wanted of a look at a robot; see the options."""
 
-    wrench: str
+    wrench: dict[str, Any]
     seconds: float
     sensor_range: tuple[float, ...] | None
     push: bool
@@ -60,9 +62,9 @@ def doctor(
             help=f"Also look at this robot: {SIM_URLS}, rtde://192.168.1.10, ros2.", metavar="URL"
         ),
     ] = "",
-    wrench: Annotated[
-        str, typer.Option(help="Sensor beside an rtde robot: netft://HOST.", metavar="URL")
-    ] = "",
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     config: Annotated[
         str, typer.Option(help="Also look at this YAML file, or preset:NAME.", metavar="FILE")
     ] = "",
@@ -118,8 +120,6 @@ def doctor(
     """
     from ur_admittance.doctor.host import host
 
-    if wrench and not (wrench.startswith("netft://") and kind_of(robot) == "rtde"):
-        raise ConfigError("--wrench: must be netft://HOST, beside --robot rtde://HOST")
     if write_tool is not None and kind_of(robot) != "rtde":
         raise ConfigError("--write-tool: is for --robot rtde://HOST, whose pendant has them")
     must = {"model": model, "serial": serial, "calibration": calibration}
@@ -127,8 +127,10 @@ def doctor(
         raise ConfigError(f"--{name}: is for --robot rtde://HOST, who says its own")
     if not robot:
         why = "is for a look at a robot; add --robot URL"
-        refuse_useless(context, why, "listen", "sensor_range", "push", "three_poses")
-    asked = Asked(wrench, listen, sensor_range, push, three_poses, write_tool, must)
+        useless = ("listen", "sensor_range", "push", "three_poses", "wrench", *USELESS)
+        refuse_useless(context, why, *useless)
+    source = sensing(context, kind_of(robot), wrench, sensor_pose, average)
+    asked = Asked(source, listen, sensor_range, push, three_poses, write_tool, must)
     settings, findings = _settings(config)
     if not as_json:
         also = f", then at {kind_of(robot)} for {listen:g} s" if robot else ""
@@ -184,12 +186,12 @@ def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
     from ur_admittance.doctor.finding import OK, WARN, WRONG, Finding
 
     kind, person = kind_of(url), asked.push or asked.three_poses
-    more = _of_rtde(config, asked.wrench, asked.must) if kind == "rtde" else {}
+    more = _of_rtde(config, asked.must) if kind == "rtde" else {}
     if kind == "ros2":
-        yield from _graph(config)
+        yield from _graph(config, asked.wrench)
     began = time.monotonic()
     try:
-        arm = arm_at(url, config, watch=True, real_time=person, **more)
+        arm = arm_at(url, config, watch=True, real_time=person, **more, **asked.wrench)
         arm.connect()
     except AdmittanceError as error:
         for line in getattr(error, "problems", None) or [str(error)]:
@@ -206,7 +208,9 @@ def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
             heard = stream.listen(arm, asked.seconds)
         except AdmittanceError as error:
             yield Finding("robot", WRONG, str(error), "a stream", "look at robot and network")
+            yield from stream.sensor(arm)
             return
+        yield from stream.sensor(arm)
         if rivals := arm.rivals():
             yield Finding("graph", WRONG, rivals, "one sender each", "end the other node")
         yield from stream.rates(heard)
@@ -247,16 +251,11 @@ def _sensor(arm: Robot, config: Config, heard: Heard, asked: Asked) -> Iterator[
             yield from stream.poses(arm, config, measured)
 
 
-def _of_rtde(config: Config, wrench: str, must: dict[str, str]) -> dict[str, Any]:
+def _of_rtde(config: Config, must: dict[str, str]) -> dict[str, Any]:
     """Options of a UR controller that is only looked at."""
     from ur_admittance.robots.rtde.inspection import Expected
 
-    options: dict[str, Any] = {"expected": Expected(**must, tcp=config.tool.point)}
-    if wrench:
-        from ur_admittance.sensors.netft import NetFt
-
-        options["sensor"] = NetFt(wrench.removeprefix("netft://"))
-    return options
+    return {"expected": Expected(**must, tcp=config.tool.point)}
 
 
 def _controller(arm: Any, url: str, config: Config, file: Path | None) -> Iterator[Finding]:
@@ -276,7 +275,7 @@ def _controller(arm: Any, url: str, config: Config, file: Path | None) -> Iterat
         yield Finding("tool", OK, f"{file}: written; use it with 'tool: {file}'")
 
 
-def _graph(config: Config) -> Iterator[Finding]:
+def _graph(config: Config, wrench: dict[str, Any]) -> Iterator[Finding]:
     """Who is on the graph, whether they can be heard or not."""
     from ur_admittance.doctor import network
     from ur_admittance.doctor.finding import WRONG, Finding
@@ -287,7 +286,9 @@ def _graph(config: Config) -> Iterator[Finding]:
         yield Finding("graph", WRONG, str(error), "ROS 2", "source its setup.bash")
         return
     given = "mode" in config.output.model_fields_set
-    places = graph.places(topics.WRIST_FT, config.output.mode if given else "position")
+    places = graph.places(
+        wrench.get("wrench", topics.WRIST_FT), config.output.mode if given else "position"
+    )
     yield from network.graph(places, graph.domain())
 
 
@@ -295,7 +296,7 @@ def _without_secrets(finding: Finding, *urls: str) -> Finding:
     """Without what a stranger need not read."""
     from ur_admittance.doctor.masking import masked
 
-    hosts = [url.partition("://")[2].partition(":")[0].strip("/") for url in urls]
+    hosts = [re.split("[:/?]", url.partition("://")[2])[0] for url in urls]
     secrets = [(host, "ROBOT") for host in hosts] + [(platform.node(), "HOST")]
     told = (masked(text, secrets) for text in (finding.value, finding.should, finding.mend))
     value, should, mend = told

@@ -13,12 +13,14 @@ from ur_admittance.cli.arms import run_to_lead
 from ur_admittance.cli.assent import Yes, assent_of, permits
 from ur_admittance.cli.common import SIM_URLS, AsJson, explained, read_config
 from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.wrench import Average, SensorPose, Wrench, sensing
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 
 
 @explained()
 def identify(
+    context: typer.Context,
     robot: Annotated[
         str,
         typer.Option(
@@ -39,6 +41,9 @@ def identify(
     ),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     yes: Yes = False,
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the arm's lag [s], delay [s] and first structural mode [Hz].
@@ -50,11 +55,13 @@ def identify(
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration import identify as calibration
 
+    source = sensing(context, kind_of(robot), wrench, sensor_pose, average)
     limits = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
     if kind_of(robot) == "ros2":
         raise ConfigError("--robot: not over ROS 2 yet; give the robot's own address, or sim")
-    with run_to_lead(robot, limits, assent_of("identify", permits(lead=yes))) as run:
+    assent = assent_of("identify", permits(lead=yes))
+    with run_to_lead(robot, limits, assent, **source) as run:
         found = calibration.identify(run, max_force=limits.safety.max_force)
         out.write_text(calibration.to_yaml(found, run.robot.name))
     if as_json:

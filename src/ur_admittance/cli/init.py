@@ -11,7 +11,9 @@ import typer
 from ur_admittance.cli.arms import run_to_lead
 from ur_admittance.cli.assent import Yes, assent_of, permits
 from ur_admittance.cli.common import JOINTS, AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.cli.wrench import Average, SensorPose, Wrench, sensing
 from ur_admittance.config import Config
 
 
@@ -42,6 +44,9 @@ def init(
         ),
     ] = None,
     yes: Yes = False,
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the arm home and write its pose as equilibrium.
@@ -58,15 +63,18 @@ def init(
     if stay:
         why = "does nothing with --stay; leave one of them out"
         refuse_useless(context, why, "home", "yes")
+    source = sensing(context, kind_of(robot), wrench, sensor_pose, average)
     limits = read_config(config) if config else Config()
     equilibrium.check_file(out, force=force)
     with signals() as asked:
         assent = assent_of("init", permits(lead=yes), asked)
-        with run_to_lead(robot, limits, assent, watch=stay, real_time=True) as run:
+        with run_to_lead(robot, limits, assent, watch=stay, real_time=True, **source) as run:
             arm = run.robot
             if not stay:
                 goal = arm.model.home if home is None else home
-                run.lead(equilibrium.plan(arm.model, run.config, arm.look().q, goal), verb="init")
+                way = equilibrium.plan(arm.model, run.config, arm.look().q, goal)
+                typer.echo(f"{arm.name} moves for {way.seconds:.1f} s ...", err=True)
+                run.lead(way, verb="init")
             q = arm.wait().q.copy()
     X_WP = arm.model.fk(q)
     joints = ", ".join(f"{angle:.4f}" for angle in q)

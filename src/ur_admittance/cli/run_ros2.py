@@ -185,6 +185,9 @@ def options(
     allow_outside: AllowOutside = False,
 ) -> Ros2Run:
     """What only an arm on a ROS 2 graph can be asked for."""
+    from ur_admittance.robots import sensing
+
+    topic = sensing("ros2", wrench or "robot").get("wrench", "")
     state = "unconfigured" if unconfigured else "inactive" if inactive else "active"
     permit = permits(
         travel=allow_travel,
@@ -196,4 +199,4 @@ def options(
         unguarded=not guard,
         outside=allow_outside,
     )
-    return Ros2Run(model, wrench, flip_wrench, state, keep_trying, permit, task_frame)
+    return Ros2Run(model, topic, flip_wrench, state, keep_trying, permit, task_frame)

@@ -17,8 +17,8 @@ from ur_admittance.cli.assent import (
 from ur_admittance.cli.attend import RunRequest, RunResult, attend
 from ur_admittance.cli.common import POSE, warn
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.cli.wrench import Average, SensorPose, Wrench, sensing
 from ur_admittance.config import Config
-from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
     from ur_admittance.robots.rtde.robot import RtdeRobot
@@ -34,9 +34,7 @@ class RtdeRun:
     serial: str
     calibration: str
     tcp: Pose | None
-    wrench: str
-    sensor_pose: Pose | None
-    average: bool
+    wrench: dict[str, Any]
     registers: int
     urcap: int | None
     zero: bool
@@ -58,11 +56,10 @@ class RtdeRun:
                 self.model, self.serial, self.calibration, self.tcp or config.tool.point
             ),
             registers=self.registers,
-            compensated=self.wrench == "compensated",
-            sensor=self._sensor(),
             urcap=self.urcap,
             watch=watch,
             tell=lambda line: typer.echo(line, err=True),
+            **self.wrench,
         )
 
     def drive(self, request: RunRequest) -> RunResult:
@@ -88,15 +85,6 @@ class RtdeRun:
 
         return attend(request, run, connected=connected)
 
-    def _sensor(self) -> Any:
-        if not self.wrench.startswith("netft://"):
-            return None
-        from ur_admittance.config.validate import pose_of
-        from ur_admittance.sensors.netft import NetFt
-
-        X_ES = None if self.sensor_pose is None else pose_of(self.sensor_pose)
-        return NetFt(self.wrench.removeprefix("netft://"), X_ES=X_ES, average=self.average)
-
 
 def options(
     context: typer.Context,
@@ -121,28 +109,9 @@ def options(
             help="The TCP that must be set: x y z [m], rotation vector [rad].", metavar=POSE
         ),
     ] = None,
-    wrench: Annotated[
-        str,
-        typer.Option(
-            help="robot: its own sensor, raw where there is one; compensated: less its payload; "
-            "netft://HOST: an ATI Net F/T, or an OnRobot HEX.",
-            metavar="SOURCE",
-        ),
-    ] = "robot",
-    sensor_pose: Annotated[
-        Pose | None,
-        typer.Option(
-            help="Where that sensor sits: x y z [m], rotation vector [rad] in the flange; else "
-            "at the flange.",
-            metavar=POSE,
-        ),
-    ] = None,
-    average: Annotated[
-        bool,
-        typer.Option(
-            "--average", help="Of its samples between two ticks, the mean; else the newest."
-        ),
-    ] = False,
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     registers: Annotated[
         int,
         typer.Option(help="First of six general purpose registers of each kind, 0 to 42."),
@@ -186,13 +155,7 @@ def options(
     allow_outside: AllowOutside = False,
 ) -> RtdeRun:
     """What only a UR controller can be asked for."""
-    if wrench not in ("robot", "compensated") and not wrench.startswith("netft://"):
-        raise ConfigError(
-            f"--wrench: must be robot, compensated or netft://HOST, got {wrench!r:.100}"
-        )
-    if not wrench.startswith("netft://"):
-        why = "is for --wrench netft://HOST; the robot knows its own sensor, leave it out"
-        refuse_useless(context, why, "sensor_pose", "average")
+    source = sensing(context, "rtde", wrench, sensor_pose, average)
     if not urcap:
         why = "does nothing where the program is sent in remote control; add --urcap"
         refuse_useless(context, why, "urcap_port")
@@ -209,9 +172,7 @@ def options(
         serial,
         calibration,
         tcp,
-        wrench,
-        sensor_pose,
-        average,
+        source,
         registers,
         urcap_port if urcap else None,
         zero,

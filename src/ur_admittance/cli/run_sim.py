@@ -17,6 +17,8 @@ from ur_admittance.cli.assent import (
 )
 from ur_admittance.cli.attend import RunRequest, RunResult, attend, to_and_fro
 from ur_admittance.cli.common import FORCE, warn
+from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.cli.wrench import Average, SensorPose, Wrench, sensing
 from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class SimRun:
     push: tuple[float, float, float] | None
     pace: float | None
     permit: frozenset[str]
+    wrench: dict[str, Any]
 
     @property
     def own_time(self) -> bool:
@@ -46,7 +49,7 @@ class SimRun:
         from ur_admittance.run import Run
 
         config = request.given_config
-        options: dict[str, Any] = {"config": config, **following(config.arm)}
+        options: dict[str, Any] = {"config": config, **following(config.arm), **self.wrench}
         if self.own_time:
             options["realtime"] = False
         if self.push is not None:
@@ -69,6 +72,7 @@ class SimRun:
 
 
 def options(
+    context: typer.Context,
     push: Annotated[
         tuple[float, float, float] | None,
         typer.Option(
@@ -92,12 +96,20 @@ def options(
             "--strict are for that alone.",
         ),
     ] = False,
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     allow_travel: AllowTravel = False,
     allow_force: AllowForce = False,
     allow_loosening: AllowLoosening = False,
     allow_outside: AllowOutside = False,
 ) -> SimRun:
     """What only a simulated arm can be asked for."""
+    source = sensing(context, "sim", wrench, sensor_pose, average)
+    if "sensor" in source:
+        why = "is for the simulated sensor; a real one has its own hand, and the clock's time"
+        refuse_useless(context, why, "push", "pace")
+        real_time = True
     if pace is not None and not pace >= 0:
         raise ConfigError(f"--pace: must be 0 or more, got {pace}")
     if real_time and pace is not None:
@@ -106,4 +118,4 @@ def options(
     permit = permits(
         travel=allow_travel, force=allow_force, loosen=allow_loosening, outside=allow_outside
     )
-    return SimRun(push, pace, permit)
+    return SimRun(push, pace, permit, source)

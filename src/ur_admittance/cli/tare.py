@@ -11,11 +11,14 @@ import typer
 
 from ur_admittance.cli.arms import arm_at
 from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.wrench import Average, SensorPose, Wrench, sensing
 from ur_admittance.errors import RobotError
 
 
 @explained()
 def tare(
+    context: typer.Context,
     robot: RobotUrl,
     config: Annotated[
         str,
@@ -28,6 +31,9 @@ def tare(
         ),
     ] = Path("tared.yaml"),
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    wrench: Wrench = "robot",
+    sensor_pose: SensorPose = None,
+    average: Average = False,
     as_json: AsJson = False,
 ) -> None:
     """Take what the sensor feels now, beyond the payload, as its bias [N, Nm].
@@ -39,9 +45,10 @@ def tare(
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration.tare import watched
 
+    source = sensing(context, kind_of(robot), wrench, sensor_pose, average)
     settings = read_config(config)
     equilibrium.check_file(out, force=force)
-    with arm_at(robot, settings, watch=True) as arm:
+    with arm_at(robot, settings, watch=True, **source) as arm:
         if arm.wrench_compensated:
             raise RobotError(
                 f"tare: {arm.name} takes bias and payload out of the wrench itself; let it zero "

@@ -93,6 +93,21 @@ def rates(heard: Heard) -> Iterator[Finding]:
             )
 
 
+def sensor(robot: Robot) -> Iterator[Finding]:
+    """What a sensor in place of the robot's own says of itself."""
+    if (source := robot.sensor) is None:
+        return
+    said, _, mend = source.problem.rpartition("; ")
+    yield judged(
+        "sensor",
+        said or f"{source.name}, {source.count} good samples",
+        good=not source.problem,
+        should="no error in its status",
+        mend=mend,
+        bad=WRONG,
+    )
+
+
 def wrench(
     heard: Heard, config: Config, *, real: bool, ends: np.ndarray | None = None
 ) -> Iterator[Finding]:

@@ -26,8 +26,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.config import Config
-from ur_admittance.errors import RobotError
+from ur_admittance.config.validate import listed, pose_of
+from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.model import RobotModel
+from ur_admittance.sensors.base import WrenchSource
 
 FROZEN = 25  # equal samples after which a real sensor counts as frozen
 
@@ -47,6 +49,22 @@ Consent = Callable[[str, str], None]
 def not_permitted(act: str, words: str) -> None:
     """Nobody agrees to anything: so it is with a robot that no `Run` owns."""
     raise RobotError(f"{words}; permitted by nobody: start it with a Run, permit={{{act!r}}}")
+
+
+def refuse_two_places(sensor: WrenchSource | None, config: Config) -> None:
+    """
+    Raises:
+        ConfigError: the sensor says that it sits elsewhere than `config.tool.sensor` does.
+    """
+    said = config.tool.sensor
+    if sensor is None or sensor.X_ES is None or said is None:
+        return
+    if not np.allclose(sensor.X_ES, pose_of(said), rtol=0.0, atol=1e-6):
+        raise ConfigError(
+            f"wrench: where {sensor.name} sits is said twice: by its pose (--sensor-pose), with "
+            f"its origin at {listed(sensor.X_ES[:3, 3])} m, and by tool.sensor of the "
+            f"configuration, {listed(np.array(said))}; leave the wrong one out"
+        )
 
 
 class State:
@@ -104,8 +122,12 @@ class Robot(ABC):
 
     A robot is made, then connected, then closed, each once. Out of that order, every method raises
     RobotError. Only `close()` may be called at any time, and as often as one likes.
+
+    Attributes:
+        sensor: the wrench source that stands in for the robot's own sensor; None: nothing does.
     """
 
+    sensor: WrenchSource | None = None
     stopped_by = ""  # why the robot stopped by itself, in words; the loop then stops, too
     real_sensor = True  # has noise: readings that never change are those of a dead one
     simulated = False  # nobody can be hurt
@@ -180,12 +202,19 @@ class Robot(ABC):
     @property
     def wrench_frame(self) -> str:
         """Name of S, the frame in which `State.wrench` is given."""
-        return "sensor"
+        return self.sensor.frame if self.sensor else "sensor"
 
     @property
     def wrench_compensated(self) -> bool:
-        """Whether the robot has already taken tool weight and bias out of the wrench."""
-        return False
+        """Whether tool weight and bias have been taken out of the wrench already."""
+        return self.sensor is not None and self.sensor.compensated
+
+    @property
+    def wrench_problem(self) -> str:
+        """What is wrong with the sensor in place of its own, in words, what to do behind the last
+        semicolon; "" if nothing is. Its wrench grows old meanwhile.
+        """
+        return self.sensor.problem if self.sensor else ""
 
     def trouble(self) -> str:
         """What stands against leading the arm any further, in words; "" if nothing does. It may be
@@ -221,6 +250,22 @@ class Robot(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _take_sensor(self, sensor: WrenchSource | None) -> None:
+        """Let it stand in for the robot's own sensor, if there is one."""
+        if sensor is not None:
+            self.sensor, self.real_sensor = sensor, sensor.real
+
+    def _with_sensor(self, model: RobotModel) -> RobotModel:
+        """The model with S where the sensor says, if it does."""
+        X_ES = None if self.sensor is None else self.sensor.X_ES
+        return model if X_ES is None else model.with_tool(X_ES=X_ES)
+
+    def _feel(self, state: State, now: float) -> None:
+        """Write the wrench of the sensor into the state, if there is one."""
+        if self.sensor is not None:
+            state.wrench_time = self.sensor.newest(state.wrench, now)
+            state.wrenches = self.sensor.count
 
     def _require(self, life: str, method: str) -> None:
         if self._life != life:

@@ -25,7 +25,7 @@ _THERE = 1e-4  # rad, rad/s
 _PATIENCE = 5.0  # s, for arriving after the way is over
 
 
-Problem = Callable[[np.ndarray, np.ndarray], str]
+Problem = Callable[[np.ndarray, np.ndarray, float], str]
 """Why an arm must not be moved any further, in words, from what was seen of it; "" if it may."""
 
 
@@ -67,7 +67,8 @@ def shake(
         for k, rate in enumerate(rates):
             state = robot.wait()
             q[k], wrench[k] = state.q, state.wrench
-            if why := "interrupted" if asked else problem(q[: k + 1], wrench[: k + 1]):
+            age = robot.clock() - state.wrench_time
+            if why := "interrupted" if asked else problem(q[: k + 1], wrench[: k + 1], age):
                 raise RobotError(f"{why}; the arm was stopped")
             robot.send_velocity(np.full(6, rate))
     finally:
@@ -120,7 +121,9 @@ class _Leader:
         safety = self._config.safety
         for what, age in zip(("joint state", "wrench"), self._ages(), strict=True):
             if age > max(safety.lost_timeout, 5.0 * self._period):
-                return f"no {what} for {age:.2f} s, safety.lost_timeout is {safety.lost_timeout:g}"
+                why = self._robot.wrench_problem if what == "wrench" else ""
+                lost = f"no {what} for {age:.2f} s, safety.lost_timeout is {safety.lost_timeout:g}"
+                return f"{lost}; {why}" if why else lost
         state = self._state
         left = state.wrench - expected(self._robot.model, self._params, state.q)
         for part, name, unit in ((LINEAR, "force", "N"), (ANGULAR, "torque", "Nm")):

@@ -165,7 +165,8 @@ class _Loop:
                 state = self.robot.wait()
                 look.add(state.q, state.wrench, self.period)
                 samples.add(state)
-            problem = self.robot.stopped_by or look.problem(
+            problem = self.robot.stopped_by or self.robot.wrench_problem
+            problem = problem or look.problem(
                 controller.model, controller.params, controller.config
             )
             if not problem and self.real and samples.problem():
@@ -312,6 +313,7 @@ class _Loop:
 
     def come_to_rest(self, asked: list[int]) -> None:
         """Brake. A second signal leaves it to the robot's own stop."""
+        problem = self.robot.wrench_problem
         if self.controller.mode != "stopped":
             self.controller.deactivate()
         count, deadline = len(asked), self.before + _PATIENCE
@@ -320,6 +322,11 @@ class _Loop:
         self.summary.asked = bool(asked or self.summary.request)
         self.summary.mode = self.controller.mode
         self.summary.words = self.controller.status_words()
+        if problem:  # what the sensor says of itself explains why its wrench was lost
+            self.summary.words = [
+                f"{words} ({problem})" if words.startswith("wrench_lost") else words
+                for words in self.summary.words
+            ]
         self.robot.stop()
 
     def give_up(self, error: BaseException) -> None:

@@ -251,7 +251,7 @@ class Run:
 
         Args:
             problem: why it must end, in words, from all joint angles (k, 6) and readings (k, 6)
-                so far; "" goes on.
+                so far and the age of the last, s; "" goes on.
 
         Returns:
             Joint angles, rad (n, 6), and readings, N and Nm (n, 6).

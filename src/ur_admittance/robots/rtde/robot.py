@@ -16,12 +16,13 @@ from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.realtime import SPIN_SECONDS
-from ur_admittance.robots.base import Robot, State
+from ur_admittance.robots.base import Robot, State, refuse_two_places
 from ur_admittance.robots.rtde.inspection import Expected, Found
 from ur_admittance.robots.rtde.script import END, HOLD, POSITION, RUNS, VELOCITY
 from ur_admittance.robots.rtde.session import ZERO, Session
 from ur_admittance.robots.rtde.way import Way
 from ur_admittance.robots.rtde.wrench import COMPENSATED, Turn
+from ur_admittance.sensors.base import WrenchSource
 
 _QUIET = 5  # cycles without a command, after which a velocity ends
 _REST = 1e-3  # rad/s
@@ -50,7 +51,7 @@ class RtdeRobot(Robot):
         *,
         config: Config | None = None,
         expected: Expected | None = None,
-        sensor: Any = None,
+        sensor: WrenchSource | None = None,
         watch: bool = False,
         **options: Any,
     ) -> None:
@@ -59,7 +60,8 @@ class RtdeRobot(Robot):
             host: name or address of the robot.
             config: payload and gravity are compared with the robot's.
             expected: what else is compared.
-            sensor: a wrench source of its own, see `sensors.netft`; default: the robot's.
+            sensor: see `Robot`; where it does not say where it sits, and `config.tool` does not
+                either, it is at the flange.
             watch: only to look at the arm: no program is started, commands are refused.
             options: to `Session`:
                 ports: of "rtde", "primary" and "dashboard", where they are not the usual ones;
@@ -73,7 +75,9 @@ class RtdeRobot(Robot):
         self.stopped_by = ""
         self._session = Session(host, watch=watch, **options)
         self._config, self._expected = config or Config(), expected or Expected()
-        self._sensor, self._watch, self._replace = sensor, watch, False
+        refuse_two_places(sensor, self._config)
+        self._take_sensor(sensor)
+        self._watch, self._replace = watch, False
         states, self._state = self._session.states, State()
         self._state.q, self._state.qd = states.q, states.qd  # views: one copy a state
         if sensor is None:
@@ -95,22 +99,22 @@ class RtdeRobot(Robot):
         self._require("not connected", "connect")
         session = self._session
         try:
-            session.connect(self._config, self._expected, own_sensor=self._sensor is None)
+            session.connect(self._config, self._expected, own_sensor=self.sensor is None)
             if words := session.last_end():
                 self.assent("recover", words)
             if words := session.plays():
                 self.assent("replace", words)
                 self._replace = True
-            if self._sensor is not None:
-                self._sensor.connect()
-                self._model = session.model.with_tool(X_ES=self._sensor.X_ES)
-            elif session.source == COMPENSATED:
+            if self.sensor is None and session.source == COMPENSATED:
                 self._model = session.model
                 self._turn = Turn(self._model)
             else:
                 self._model = session.model.with_tool(X_ES=np.eye(4))
             if self._config.tool.sensor is not None:
                 self._model = self._model.with_tool(X_ES=pose_of(self._config.tool.sensor))
+            if self.sensor is not None:
+                self.sensor.connect()
+                self._model = self._with_sensor(self._model)
         except BaseException:
             self.close()
             raise
@@ -178,8 +182,8 @@ class RtdeRobot(Robot):
             with contextlib.suppress(RobotError):
                 self._take_leave()
         self._session.client.close()
-        if self._sensor is not None:
-            self._sensor.close()
+        if self.sensor is not None:
+            self.sensor.close()
         self._life = "closed"
 
     @property
@@ -196,13 +200,15 @@ class RtdeRobot(Robot):
 
     @property
     def wrench_frame(self) -> str:
-        if self._sensor is not None:
-            return "sensor"
+        if self.sensor is not None:
+            return super().wrench_frame
         return "tcp" if self.wrench_compensated else "tool0"
 
     @property
     def wrench_compensated(self) -> bool:
-        return self._sensor is None and self._session.source == COMPENSATED
+        if self.sensor is not None:
+            return super().wrench_compensated
+        return self._session.source == COMPENSATED
 
     def clock(self) -> float:
         return self._session.clock()
@@ -225,7 +231,7 @@ class RtdeRobot(Robot):
         """What was not as expected when it was connected, also where it is only looked at: a line
         each, with what to do.
         """
-        own = self._sensor is None
+        own = self.sensor is None
         return self._session.differences(self._expected, self._config, own_sensor=own)
 
     def zero(self) -> None:
@@ -260,8 +266,7 @@ class RtdeRobot(Robot):
         """Complete the state, after so many have come."""
         state, session = self._state, self._session
         now = session.clock()
-        if self._sensor is not None:
-            state.wrench_time = self._sensor.newest(state.wrench, now)
+        self._feel(state, now)
         if not came:
             return
         states = session.states
@@ -271,7 +276,7 @@ class RtdeRobot(Robot):
         state.first_time = now if session.client.waited else now - (came - 1) / session.rate
         state.cycle = round((states.time - session.first) * session.rate)
         state.speed_scaling = states.scaling
-        if self._sensor is None:
+        if self.sensor is None:
             state.wrench_time = now
 
     def _stopped(self, why: str) -> None:

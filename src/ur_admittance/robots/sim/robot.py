@@ -24,6 +24,7 @@ from ur_admittance.robots.sim.hands import Hand
 from ur_admittance.robots.sim.mjcf import PROBE, STEP, TOOL, build, load_mujoco
 from ur_admittance.robots.sim.scene import Scene, Tool
 from ur_admittance.robots.sim.servo import Servo
+from ur_admittance.sensors.base import WrenchSource
 
 _NOISE_BLOCK = 512  # cycles of noise drawn at once
 _BRAKING, _AT_REST = 2.0, 1e-4  # s, rad/s: how long closing may take, and when it is done
@@ -61,6 +62,7 @@ class SimRobot(Robot):
         bias: ArrayLike = (0.0,) * 6,
         seed: int = 0,
         looks: bool = False,
+        sensor: WrenchSource | None = None,
     ) -> None:
         """
         Args:
@@ -82,9 +84,13 @@ class SimRobot(Robot):
             bias: what the sensor adds to every wrench, N and N m (6,), S axes.
             seed: of the noise.
             looks: give the model its meshes, for pictures of it; the motion is the same.
+            sensor: see `Robot`. What it feels, the simulated tool does not, nor the other way
+                round; a real one lives in real time, and so must the arm.
         """
         self._mj = load_mujoco()
-        self._model = model if isinstance(model, RobotModel) else RobotModel.ur(model)
+        self._take_sensor(sensor)
+        arm = model if isinstance(model, RobotModel) else RobotModel.ur(model)
+        self._model = self._with_sensor(arm)
         self._rate = within("SimRobot: rate", rate, 10.0, 2000.0, "Hz")
         self._realtime, self._ideal = bool(realtime), bool(ideal)
         latency = (0 if ideal else 2) if latency is None else latency
@@ -131,6 +137,8 @@ class SimRobot(Robot):
 
     def connect(self) -> None:
         self._require("not connected", "connect")
+        if self.sensor is not None:
+            self.sensor.connect()
         self._begin()
         self._deadline = time.monotonic()
         self._life = "connected"
@@ -177,6 +185,8 @@ class SimRobot(Robot):
         if self._life == "connected":
             with suppress(RobotError):  # physics that diverged have nothing left to brake
                 self._come_to_rest()
+        if self.sensor is not None:
+            self.sensor.close()
         self._life = "closed"
 
     @property
@@ -252,7 +262,8 @@ class SimRobot(Robot):
         """The state as it is now."""
         state = self._state
         state.q[:], state.qd[:] = self._d.qpos, self._d.qvel
-        state.joint_time = state.wrench_time = self.clock()
+        now = state.joint_time = state.wrench_time = self.clock()
+        self._feel(state, now)
         state.cycle = self._count
         state.speed_scaling = self._servo.speed_scaling
         return state
