@@ -270,6 +270,14 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
+def gain_words(configured: float, rendered: float | None, unit: str = "") -> str:
+    """A gain as it was set, and as the motion shows it: 8 → 9.7 kg."""
+    if not configured:
+        return "0"
+    shown = "?" if rendered is None else number(rendered)
+    return f"{number(configured)} → {shown} {unit}".rstrip()
+
+
 def gain_units(axis: str) -> tuple[str, str, str]:
     """Of M, D and K of an axis."""
     return ("kg m²", "Nm s/rad", "Nm/rad") if axis.startswith("r") else ("kg", "N s/m", "N/m")
