@@ -34,42 +34,25 @@ class Refused(CalibrationError):
 
 @dataclass(frozen=True)
 class Measured:
-    """One pose.
+    """One pose."""
 
-    Attributes:
-        R_WS: (3, 3) the sensor's axes as the model has them, in the base's.
-        samples: (n, 6) readings [force; torque], N and Nm, in sensor axes at its origin.
-        time: when it was taken, s on any clock.
-        q: (6,) joint angles, rad, if known.
-    """
-
-    R_WS: np.ndarray
-    samples: np.ndarray
-    time: float = 0.0
-    q: np.ndarray | None = None
+    R_WS: np.ndarray  # (3, 3) the sensor's axes as the model has them, in the base's
+    samples: np.ndarray  # (n, 6) readings [force; torque], N and Nm, in sensor axes at its origin
+    time: float = 0.0  # when it was taken, s on any clock
+    q: np.ndarray | None = None  # (6,) joint angles, rad, if known
 
 
 @dataclass(frozen=True)
 class Readings:
-    """All poses that are fit to use, as arrays.
+    """All poses that are fit to use, as arrays."""
 
-    Attributes:
-        poses: (n,) their numbers among those given, from 0.
-        R_WS: (n, 3, 3)
-        wrench: (n, 6) mean readings, N and Nm.
-        time: (n,) s, from the first.
-        noise: (6,) standard deviation of one sample, N and Nm.
-        mean_noise: (6,) standard deviation of a pose's mean, N and Nm.
-        unsteady: numbers of the poses that were left out.
-    """
-
-    poses: np.ndarray
-    R_WS: np.ndarray
-    wrench: np.ndarray
-    time: np.ndarray
-    noise: np.ndarray
-    mean_noise: np.ndarray
-    unsteady: tuple[int, ...]
+    poses: np.ndarray  # (n,) their numbers among those given, from 0
+    R_WS: np.ndarray  # (n, 3, 3)
+    wrench: np.ndarray  # (n, 6) mean readings, N and Nm
+    time: np.ndarray  # (n,) s, from the first
+    noise: np.ndarray  # (6,) standard deviation of one sample, N and Nm
+    mean_noise: np.ndarray  # (6,) standard deviation of a pose's mean, N and Nm
+    unsteady: tuple[int, ...]  # numbers of the poses that were left out
 
     def __len__(self) -> int:
         return len(self.poses)

@@ -38,52 +38,30 @@ _DIRECTIONS = 200
 
 @dataclass(frozen=True)
 class Estimate:
-    """What hangs on the sensor, what the sensor reads without it, and how sure that is.
+    """What hangs on the sensor, what the sensor reads without it, and how sure that is."""
 
-    Attributes:
-        mass: kg.
-        center_of_mass: (3,) m, in sensor axes.
-        force_bias: (3,) N.
-        torque_bias: (3,) Nm.
-        gravity: (3,) m/s^2, at the base.
-        mounting: (3,) rad, rotation vector from the sensor's axes as the model has them to the
-            true ones; zero if it was not asked for.
-        errors: standard error of each fitted parameter, by name, in its unit.
-        condition: of the fit; above 100 the poses do not tell all parameters apart.
-        unseen: which, in words.
-        noise: (6,) of one reading, N and Nm rms.
-        residuals: (n, 6) of the poses used, N and Nm.
-        held_out: (n, 6) likewise, each pose predicted from all others.
-        left_force: N that stay unexplained at most, in any pose.
-        left_torque: Nm, likewise.
-        deadband_force: N that a deadband needs to take away that, and the noise.
-        deadband_torque: Nm, likewise.
-        verdict: 'good' or 'usable'; usable needs a deadband that is felt.
-        poses: numbers of the poses used, from 0.
-        R_WS: (n, 3, 3) their orientations.
-        left_out: numbers of the poses that were not still.
-    """
-
-    mass: float
-    center_of_mass: np.ndarray
-    force_bias: np.ndarray
-    torque_bias: np.ndarray
-    gravity: np.ndarray
+    mass: float  # kg
+    center_of_mass: np.ndarray  # (3,) m, in sensor axes
+    force_bias: np.ndarray  # (3,) N
+    torque_bias: np.ndarray  # (3,) Nm
+    gravity: np.ndarray  # (3,) m/s^2, at the base
+    # (3,) rad, rotation vector from the sensor's axes as the model has them to the true ones; zero
+    # if it was not asked for
     mounting: np.ndarray
-    errors: Mapping[str, float]
-    condition: float
-    unseen: tuple[str, ...]
-    noise: np.ndarray
-    residuals: np.ndarray
-    held_out: np.ndarray
-    left_force: float
-    left_torque: float
-    deadband_force: float
-    deadband_torque: float
-    verdict: str
-    poses: tuple[int, ...]
-    R_WS: np.ndarray
-    left_out: tuple[int, ...]
+    errors: Mapping[str, float]  # standard error of each fitted parameter, by name, in its unit
+    condition: float  # of the fit; above 100 the poses do not tell all parameters apart
+    unseen: tuple[str, ...]  # which, in words
+    noise: np.ndarray  # (6,) of one reading, N and Nm rms
+    residuals: np.ndarray  # (n, 6) of the poses used, N and Nm
+    held_out: np.ndarray  # (n, 6) likewise, each pose predicted from all others
+    left_force: float  # N that stay unexplained at most, in any pose
+    left_torque: float  # Nm, likewise
+    deadband_force: float  # N that a deadband needs to take away that, and the noise
+    deadband_torque: float  # Nm, likewise
+    verdict: str  # 'good' or 'usable'; usable needs a deadband that is felt
+    poses: tuple[int, ...]  # numbers of the poses used, from 0
+    R_WS: np.ndarray  # (n, 3, 3) their orientations
+    left_out: tuple[int, ...]  # numbers of the poses that were not still
 
     @property
     def residual_force(self) -> float:

@@ -50,25 +50,18 @@ def optimizer() -> Any:
 
 @dataclass(frozen=True)
 class Fit:
-    """Parameters and how sure they are.
+    """Parameters and how sure they are."""
 
-    Attributes:
-        x: (15,) mass [kg], first moment m c [kg m], force bias [N], torque bias [Nm], mounting
-            rotation [rad], tilt of gravity about the base's x and y [rad].
-        free: (15,) which of them were fitted.
-        covariance: (15, 15) of x; zero where nothing was fitted.
-        residuals: (n, 6) reading less model, N and Nm.
-        scale: (6,) of the residuals, N and Nm: noise of a mean, or what is left if that is more.
-        condition: of the fit, each parameter in its own best unit.
-        unseen: directions in the parameters that the poses do not tell apart, in words.
-    """
-
+    # (15,) mass [kg], first moment m c [kg m], force bias [N], torque bias [Nm], mounting rotation
+    # [rad], tilt of gravity about the base's x and y [rad]
     x: np.ndarray
-    free: np.ndarray
-    covariance: np.ndarray
-    residuals: np.ndarray
+    free: np.ndarray  # (15,) which of them were fitted
+    covariance: np.ndarray  # (15, 15) of x; zero where nothing was fitted
+    residuals: np.ndarray  # (n, 6) reading less model, N and Nm
+    # (6,) of the residuals, N and Nm: noise of a mean, or what is left if that is more
     scale: np.ndarray
-    condition: float
+    condition: float  # of the fit, each parameter in its own best unit
+    # directions in the parameters that the poses do not tell apart, in words
     unseen: tuple[str, ...]
 
     @property

@@ -13,12 +13,9 @@ _WHOLE = 200  # characters: more than the first sentence of any verb
 
 
 class Verb(TyperCommand):
-    """A verb, whose help names its arguments without their types.
+    """A verb, whose help names its arguments without their types."""
 
-    Attributes:
-        former: spellings of options that are still taken but not shown, and what they are now.
-    """
-
+    # spellings of options that are still taken but not shown, and what they are now
     former: Mapping[str, str] = {}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

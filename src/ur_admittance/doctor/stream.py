@@ -30,21 +30,13 @@ _MARGIN = 0.5  # of the range that should be free at rest
 
 @dataclass(frozen=True)
 class Heard:
-    """What came.
+    """What came."""
 
-    Attributes:
-        times: (n,) of the joint states, s.
-        q: (n, 6) rad.
-        wrench_times: (m,) of the readings, s.
-        wrench: (m, 6) N and Nm.
-        rate: that the robot should have, Hz.
-    """
-
-    times: np.ndarray
-    q: np.ndarray
-    wrench_times: np.ndarray
-    wrench: np.ndarray
-    rate: float
+    times: np.ndarray  # (n,) of the joint states, s
+    q: np.ndarray  # (n, 6) rad
+    wrench_times: np.ndarray  # (m,) of the readings, s
+    wrench: np.ndarray  # (m, 6) N and Nm
+    rate: float  # that the robot should have, Hz
 
 
 def listen(robot: Robot, seconds: float) -> Heard:

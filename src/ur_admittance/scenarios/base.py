@@ -50,17 +50,11 @@ def lying_cylinder(x: float, y: float, top: float, radius: float) -> Cylinder:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that must be true of a run.
+    """One thing that must be true of a run."""
 
-    Attributes:
-        what: it, in a few words.
-        passed: whether it is.
-        words: what was measured, and what is allowed.
-    """
-
-    what: str
-    passed: bool
-    words: str
+    what: str  # it, in a few words
+    passed: bool  # whether it is
+    words: str  # what was measured, and what is allowed
 
 
 class Path(NamedTuple):
@@ -89,27 +83,18 @@ class Path(NamedTuple):
 
 
 class Scenario(ABC):
-    """A scene, a script, and what they must lead to. It keeps nothing of a run.
+    """A scene, a script, and what they must lead to. It keeps nothing of a run."""
 
-    Attributes:
-        name: as on the command line.
-        title, text: for people.
-        seconds: how long it takes.
-        settings: the configuration, less the payload.
-        scene, tool, hand: see `SimRobot`. The hand's time is that of the controller.
-        path, R_WD: where the desired pose goes, if anywhere, and its orientation.
-    """
-
-    name: str
-    title: str
-    text: str
-    seconds: float
-    settings: dict[str, Any]
-    scene: Scene | None = None
-    tool: Tool = Tool(radius=0.015, mass=MASS, com=COM)
-    hand: Hand | None = None
-    path: Path | None = None
-    R_WD: np.ndarray = home()[:3, :3]
+    name: str  # as on the command line
+    title: str  # for people
+    text: str  # likewise
+    seconds: float  # how long it takes
+    settings: dict[str, Any]  # the configuration, less the payload
+    scene: Scene | None = None  # see `SimRobot`. The hand's time is that of the controller.
+    tool: Tool = Tool(radius=0.015, mass=MASS, com=COM)  # likewise
+    hand: Hand | None = None  # likewise
+    path: Path | None = None  # where the desired pose goes, if anywhere, and its orientation
+    R_WD: np.ndarray = home()[:3, :3]  # likewise
 
     def robot(self, *, ideal: bool = False, realtime: bool = True, seed: int = 0) -> SimRobot:
         """The arm in its scene, not yet connected; see `SimRobot` for the arguments."""

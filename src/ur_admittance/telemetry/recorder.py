@@ -38,19 +38,12 @@ _GRACE = 5.0  # s, after the end of the loop, for a summary to come
 
 @dataclass(frozen=True)
 class Recorded:
-    """How a recording ended.
+    """How a recording ended."""
 
-    Attributes:
-        path: of the file.
-        written: ticks.
-        lost: ticks.
-        problem: in words; "" if there was none.
-    """
-
-    path: Path
-    written: int
-    lost: int
-    problem: str
+    path: Path  # of the file
+    written: int  # ticks
+    lost: int  # ticks
+    problem: str  # in words; "" if there was none
 
 
 class Recorder:

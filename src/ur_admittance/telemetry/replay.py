@@ -32,26 +32,19 @@ _OPEN_LOOP = (
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a replay gave.
+    """What a replay gave."""
 
-    Attributes:
-        records: outputs records of the same ticks. Where the state of the controller is not known
-            (see `notes`) they hold NaN, and what was recorded of tick, time, inputs and timing.
-        compared: how many ticks were compared with the recorded ones; 0 with another configuration.
-        skipped: how many ticks could not be done again.
-        first_difference: index of the first record that differs; None if none does.
-        fields: which fields differ there.
-        notes: what limits the replay, in words.
-        apart: with another configuration, index of the first record whose commanded pose is 10 mm
-            from the recorded one; None if none is.
-    """
-
+    # outputs records of the same ticks. Where the state of the controller is not known (see
+    # `notes`) they hold NaN, and what was recorded of tick, time, inputs and timing.
     records: np.ndarray
+    # how many ticks were compared with the recorded ones; 0 with another configuration
     compared: int
-    skipped: int
-    first_difference: int | None
-    fields: tuple[str, ...]
-    notes: tuple[str, ...]
+    skipped: int  # how many ticks could not be done again
+    first_difference: int | None  # index of the first record that differs; None if none does
+    fields: tuple[str, ...]  # which fields differ there
+    notes: tuple[str, ...]  # what limits the replay, in words
+    # with another configuration, index of the first record whose commanded pose is 10 mm from the
+    # recorded one; None if none is
     apart: int | None = None
 
 

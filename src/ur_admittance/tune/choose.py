@@ -26,19 +26,12 @@ _HOPEFUL = 0.9  # share of calm cases in the sweep that is worth a closer look
 
 @dataclass(frozen=True)
 class Effort:
-    """How many cases, rigid and flexible arms, each part looks at.
+    """How many cases, rigid and flexible arms, each part looks at."""
 
-    Attributes:
-        swept: of every candidate.
-        verified: of every finalist.
-        margin: on every rung.
-        finalists: that are verified at once, and how often.
-    """
-
-    swept: tuple[int, int] = (20, 10)
-    verified: tuple[int, int] = (200, 100)
-    margin: tuple[int, int] = (26, 13)
-    finalists: tuple[int, int] = (3, 4)
+    swept: tuple[int, int] = (20, 10)  # of every candidate
+    verified: tuple[int, int] = (200, 100)  # of every finalist
+    margin: tuple[int, int] = (26, 13)  # on every rung
+    finalists: tuple[int, int] = (3, 4)  # that are verified at once, and how often
 
 
 QUICK = Effort((6, 3), (20, 10), (6, 3), (2, 2))
@@ -46,19 +39,12 @@ QUICK = Effort((6, 3), (20, 10), (6, 3), (2, 2))
 
 @dataclass(frozen=True)
 class Judged:
-    """A candidate and what it is worth.
+    """A candidate and what it is worth."""
 
-    Attributes:
-        candidate: the gains.
-        feel: as `felt` measures it, s or m.
-        off: times heavier or lighter than wished; 1: as wished.
-        verdict: on the cases of the sweep.
-    """
-
-    candidate: Candidate
-    feel: float
-    off: float
-    verdict: Verdict
+    candidate: Candidate  # the gains
+    feel: float  # as `felt` measures it, s or m
+    off: float  # times heavier or lighter than wished; 1: as wished
+    verdict: Verdict  # on the cases of the sweep
 
     @property
     def may_be_chosen(self) -> bool:
@@ -69,27 +55,18 @@ class Judged:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The answer.
+    """The answer."""
 
-    Attributes:
-        question: what was asked.
-        swept: every candidate, as it was tried.
-        verified: those that were tried on other cases, with these verdicts.
-        chosen: the one, or None: the task cannot be met.
-        nearest: the chosen one, else the one that is nearest to it.
-        stiffer: times the stiffness up to which the nearest still passes; 0: not even so.
-        later: lag that the arm may have beyond what is known, s; negative: that it has too much.
-        harder: times the push.
-    """
-
-    question: Question
-    swept: tuple[Judged, ...]
+    question: Question  # what was asked
+    swept: tuple[Judged, ...]  # every candidate, as it was tried
+    # those that were tried on other cases, with these verdicts
     verified: tuple[tuple[Judged, Verdict], ...]
-    chosen: Judged | None
-    nearest: Judged
-    stiffer: float
+    chosen: Judged | None  # the one, or None: the task cannot be met
+    nearest: Judged  # the chosen one, else the one that is nearest to it
+    stiffer: float  # times the stiffness up to which the nearest still passes; 0: not even so
+    # lag that the arm may have beyond what is known, s; negative: that it has too much
     later: float
-    harder: float
+    harder: float  # times the push
 
     @property
     def verdict(self) -> Verdict:
