@@ -107,14 +107,14 @@ def estimate(
             f"{_EARTH[1]}: put it right, or every mass is wrong",
         )
     readings = read(measured, sensor_range=sensor_range, real=real)
-    _see_enough(readings, g)
+    _check_spread(readings, g)
     found = fit(readings, g, mounting=mounting, tilt=tilt)
     explain(readings, found, g, tilt=tilt)
-    _weighs_something(found)
-    _plausible(found)
+    _check_weight(found)
+    _check_plausible(found)
     judge_residuals(readings, found)
     if known_mass is not None:
-        _agrees(found, known_mass)
+        _check_known_mass(found, known_mass)
     return _judged(readings, found, g)
 
 
@@ -137,7 +137,7 @@ def lacking(R_WS: np.ndarray, gravity: ArrayLike = GRAVITY) -> tuple[float, str]
     return float(s[1] / np.sqrt(len(u))), "xyz"[int(np.abs(Vt[2]).argmax())]
 
 
-def _see_enough(readings: Readings, gravity: np.ndarray) -> None:
+def _check_spread(readings: Readings, gravity: np.ndarray) -> None:
     spread, axis = lacking(readings.R_WS, gravity)
     if spread < _SPREAD:
         raise Refused(
@@ -148,7 +148,7 @@ def _see_enough(readings: Readings, gravity: np.ndarray) -> None:
         )
 
 
-def _weighs_something(found: Fit) -> None:
+def _check_weight(found: Fit) -> None:
     error = found.errors()[0]
     if found.mass <= max(_SURE * error, _LIGHTEST):
         raise Refused(
@@ -159,7 +159,7 @@ def _weighs_something(found: Fit) -> None:
         )
 
 
-def _plausible(found: Fit) -> None:
+def _check_plausible(found: Fit) -> None:
     if found.mass > _HEAVIEST:
         raise Refused(
             "too heavy",
@@ -181,7 +181,7 @@ def _plausible(found: Fit) -> None:
         )
 
 
-def _agrees(found: Fit, known: float) -> None:
+def _check_known_mass(found: Fit, known: float) -> None:
     if not known > 0:
         raise Refused("odds", f"the known mass must be above 0 kg, got {known:g}")
     off, error = found.mass - known, found.errors()[0]

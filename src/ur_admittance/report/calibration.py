@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ur_admittance.calibration.measured import AXES, UNITS, Measured, part_names
+from ur_admittance.calibration.measured import AXES, PARTS, UNITS, Measured
 from ur_admittance.calibration.payload import Estimate
-from ur_admittance.report.html import cards, document, drawing, figure, png, save, table
+from ur_admittance.errors import needs
+from ur_admittance.report.html import cards, document, figure, png, save, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +26,7 @@ def write_page(
     Raises:
         RobotError: matplotlib is not installed, or the folder cannot be written to.
     """
-    with drawing():
+    with needs("report: needs matplotlib", "record"):
         pictures = {"residuals": png(_residuals(found)), "poses": png(_directions(found))}
     return save(folder, _page(found, measured, robot, pictures), pictures)
 
@@ -89,7 +90,7 @@ def _residuals(found: Estimate) -> Figure:
 
     drawn = Figure(figsize=(11, 4.6), layout="constrained")
     numbers = np.array(found.poses) + 1
-    for axes, (part, name, unit) in zip(drawn.subplots(1, 2), part_names(), strict=True):
+    for axes, (part, name, unit) in zip(drawn.subplots(1, 2), PARTS, strict=True):
         noise = float(found.noise[part].max())
         axes.axhspan(-noise, noise, color="#dddddd")
         values, held = found.residuals[:, part], found.held_out[:, part]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 import importlib
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ur_admittance.errors import RobotError
+from ur_admittance.errors import RobotError, needs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -111,21 +110,9 @@ def save(folder: str | Path, text: str, pictures: Mapping[str, bytes] = {}) -> P
 # --- pictures ---
 
 
-@contextmanager
-def drawing() -> Iterator[None]:
-    """Say how to get matplotlib where it is missing."""
-    try:
-        yield
-    except ImportError as error:
-        raise RobotError(
-            f"report: needs matplotlib, which cannot be imported here ({error}): "
-            'pip install "ur-admittance[record]"'
-        ) from error
-
-
 def plots() -> Any:
     """The module `plots`, or how to get what it draws with."""
-    with drawing():
+    with needs("report: needs matplotlib", "record"):
         return importlib.import_module("ur_admittance.report.plots")
 
 

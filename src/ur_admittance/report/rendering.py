@@ -241,8 +241,8 @@ def _turned(R: np.ndarray, six: np.ndarray) -> np.ndarray:
 
 
 def _planned(r: np.ndarray, config: Config) -> np.ndarray:
-    """(ticks, 6) what a moving D alone makes of P, in W axes: its twist, and how it swings the
-    offset.
+    """(ticks, 6) what a moving D alone makes of P, in W axes: its twist, and the offset swung by
+    it.
     """
     V = r["V_WD"].copy()
     if config.admittance.frame == "probe":

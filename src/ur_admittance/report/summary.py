@@ -40,9 +40,7 @@ def timeline(records: np.ndarray) -> np.ndarray:
 
 
 def durations(records: np.ndarray) -> dict[str, np.ndarray]:
-    """What the loop measured, s: the time between two states, the tick, and from the arrival of a
-    wrench to the command; nothing for records without a loop.
-    """
+    """What a loop measured, s: between two states, the tick, and from a wrench to its command."""
     timing = records["timing"]
     return {
         "period": records["inputs"]["dt"][np.isfinite(records["inputs"]["dt"])],

@@ -105,11 +105,7 @@ class Recorder:
         self.close()
 
     def close(self, summary: Mapping[str, Any] | None = None) -> Recorded:
-        """Let the writer take what is left and finish the file.
-
-        Args:
-            summary: kept in the file, as JSON.
-        """
+        """Let the writer take what is left and finish the file, with the summary in it as JSON."""
         if self._recorded is None:
             self._recorded = self._finish(summary)
         return self._recorded
@@ -175,9 +171,7 @@ def _plain(value: Any) -> Any:
 
 
 class Ear:
-    """What the control process says on the standard input: the model on one line; at the end a
-    summary, or nothing.
-    """
+    """The standard input: the model on one line; at the end a summary, or nothing."""
 
     def __init__(self) -> None:
         self._heard = b""
