@@ -120,13 +120,9 @@ class Question:
     ) -> list[Touch]:
         """Random cases of the contact benchmark, narrowed to what is known.
 
-        Args:
-            stream: cases of another stream are others.
-            count: how many; the first of more are the same.
-            flexible: arms with a structural mode.
-            stiffer: times the stiffness that is known.
-            harder: times the push.
-            later: s of lag that the configuration does not know of.
+        Cases of another `stream` are others; the first of more are the same. `stiffer` and
+        `harder`: times the known stiffness and push; `later`: s of lag that the configuration does
+        not know of.
         """
         low, high = UNKNOWN
         if self.stiffness is not None:
