@@ -68,7 +68,7 @@ def cockpit(
     import asyncio
     import logging
 
-    from ur_admittance.cockpit.doors import Doors
+    from ur_admittance.cockpit.access import AccessPolicy
     from ur_admittance.cockpit.start import cockpit as serve
     from ur_admittance.cockpit.start import running
 
@@ -90,7 +90,7 @@ def cockpit(
         refuse_useless(context, why, "config", "real_time")
         if attach != f"sim:{arm or 'ur5e'}":
             refuse_useless(context, why, "robot")
-    doors = Doors(host, port)
+    access = AccessPolicy(host, port)
     logging.basicConfig(format="%(asctime)s  %(message)s", datefmt="%H:%M:%S")
 
     def ready(name: str, address: str) -> None:
@@ -105,7 +105,7 @@ def cockpit(
         typer.echo(f"starting a simulated {arm or 'ur5e'} ...")
     asyncio.run(
         serve(
-            doors,
+            access,
             folder=recordings,
             attach=attach,
             arm=arm or "ur5e",

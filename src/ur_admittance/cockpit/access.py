@@ -20,7 +20,7 @@ WORD_BYTES = 200  # of any text that a page sends
 
 
 @dataclass(frozen=True)
-class Doors:
+class AccessPolicy:
     """What the server lets in."""
 
     host: str = "127.0.0.1"  # address it listens on; loopback unless the user said otherwise
