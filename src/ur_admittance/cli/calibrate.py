@@ -12,7 +12,7 @@ import typer
 
 from ur_admittance.cli.arms import arm_at, leading, to_lead
 from ur_admittance.cli.attend import claimed
-from ur_admittance.cli.by_hand import led
+from ur_admittance.cli.by_hand import guided
 from ur_admittance.cli.common import WRENCH, AsJson, RobotUrl, explained, read_config
 from ur_admittance.cli.travel import agreed
 from ur_admittance.cli.useless import refuse_useless
@@ -175,7 +175,7 @@ def _measured(
         params = pack(config, arm.model)
         with Blackboard.create(arm.name, arm.rate, config, params), signals() as asked:
             if by_hand:
-                return arm.name, arm.model, led(arm, asked, tell), arm.real_sensor
+                return arm.name, arm.model, guided(arm, asked, tell), arm.real_sensor
             here = arm.look().q.copy()
             ways = choose(arm.model, config, here, count=poses - 1, tilt=math.radians(tilt))
             _show_way(arm.name, arm.model, here, ways)

@@ -47,7 +47,7 @@ def check(
     try:
         config = read_config(file)
         config.equilibrium_pose()
-        _see_mesh(config)
+        _check_mesh(config)
         if q is not None and not arm:
             raise ConfigError("--q: are joint angles of which arm? Give --arm, too")
         found = _arm(config, arm, q) if arm else None
@@ -66,7 +66,7 @@ def check(
         _show(file, result)
 
 
-def _see_mesh(config: Config) -> None:
+def _check_mesh(config: Config) -> None:
     """See that the tool's mesh can be read, where there is MuJoCo to read it."""
     from importlib.util import find_spec
 

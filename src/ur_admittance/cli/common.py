@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -42,6 +42,7 @@ RobotName = Annotated[
         metavar="NAME",
     ),
 ]
+RunSeconds = Annotated[float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")]
 ArmModel = Annotated[str, typer.Option(help="Which arm: ur3e to ur30.", metavar="MODEL")]
 FORCE, WRENCH = "FX FY FZ", "FX FY FZ TX TY TZ"  # for help texts: what an option takes
 POSE, JOINTS = "X Y Z RX RY RZ", "Q1 Q2 Q3 Q4 Q5 Q6"
@@ -51,9 +52,7 @@ RecordingFile = Annotated[Path, typer.Argument(help="A recording (MCAP).", metav
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Print an error of ours, or of the system, on stderr, one problem a line, and leave with its
-    exit code.
-    """
+    """Print an error of ours, or of the system, a problem a line, and leave with its exit code."""
     try:
         yield
     except AdmittanceError as error:
@@ -81,6 +80,12 @@ def check_output(path: Path, *, force: bool) -> None:
         raise ConfigError(f"{path}: {path.parent} is no folder that can be written to")
 
 
+def check_seconds(seconds: float | None) -> None:
+    """See that a run has a length, if it is to have one."""
+    if seconds is not None and not seconds >= 0:
+        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+
+
 def read_config(name: str) -> Config:
     """The configuration in a file, or the one called `preset:NAME`."""
     scheme, _, preset = name.partition(":")
@@ -95,3 +100,22 @@ def read_config(name: str) -> Config:
 def console() -> Console:
     """Prints as it is told: no markup, no guessing of colours."""
     return Console(highlight=False, markup=False)
+
+
+@contextmanager
+def progress_bar(*, hidden: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on stderr for each part of some work; told the part, what is done, and of how much."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of "
+               "{task.total:.0f}"), TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), disable=hidden) as bars:
+        current = None
+
+        def progress(part: str, done: int, of: int) -> None:
+            nonlocal current
+            if done == 0 or current is None:
+                current = bars.add_task(part, total=of)
+            bars.update(current, completed=done)
+
+        yield progress

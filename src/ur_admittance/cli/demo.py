@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.attend import attend, moved, tell_stop
+from ur_admittance.cli.attend import Wanted, attend, moved, tell_end, tell_stop
 from ur_admittance.cli.common import FAILED, AsJson, console, explained
-from ur_admittance.cli.demo_rtde import demo_on
-from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.kinds import asked_of, kind_of
+from ur_admittance.cli.travel import agreed
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.config import Config
 from ur_admittance.config.validate import suggest
-from ur_admittance.errors import ConfigError
+from ur_admittance.errors import ConfigError, RobotError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ur_admittance.run.loop import Summary
     from ur_admittance.scenarios import Finding, Scenario
 
+ON_ARM = 20.0  # s, of a real one
 FAST = 10.0  # times as fast as the clock: what the recorder follows on a slow machine
 
 
@@ -75,7 +77,7 @@ def demo(
         why = "is for a simulated arm; a real one has a time and noise of its own, leave it out"
         refuse_useless(context, why, "pace", "fast", "ideal", "seed")
         out.mkdir(parents=True, exist_ok=True)
-        demo_on(robot, out, as_json=as_json)
+        _demo_on(robot, out, as_json=as_json)
         return
     if robot != "sim":
         raise ConfigError(f"--robot: must be sim or rtde://HOST, got {robot!r:.100}")
@@ -100,6 +102,35 @@ def demo(
     elif len(results) > 1:
         screen.print(f"{good} of {len(results)} scenes went as they should")
     if good < len(results):
+        raise typer.Exit(FAILED)
+
+
+def _demo_on(robot: str, out: Path, *, as_json: bool) -> None:
+    """A real arm gives way to a hand, slowly, after somebody was asked; recorded and reported."""
+    from ur_admittance.realtime import RealTime
+    from ur_admittance.report.write import write_report
+    from ur_admittance.telemetry.recording import read
+
+    typer.echo(
+        f"The arm at {robot} will give way to your hand for {ON_ARM:g} s, at most 0.1 m/s. Clear "
+        "what it could meet, keep a hand at the emergency stop, and let nothing touch the tool "
+        "until it says so.",
+        err=True,
+    )
+    if not agreed("May it?"):
+        raise RobotError("demo: nobody agreed, nothing has moved; it asks on a terminal")
+    config = Config.preset("hand-guiding").replace({"max_linear_velocity": 0.1})
+    file, view = out / "hand-guiding.mcap", "" if as_json else "panel"
+    wanted = Wanted(robot, config, ON_ARM, file, RealTime(), view, lambda line: None)
+    summary, recorded = asked_of(robot, []).drive(wanted)
+    page = write_report(read(file), out / "hand-guiding", "A hand leads the arm", [])
+    if as_json:
+        typer.echo(json.dumps({**summary.as_dict(), "recording": str(file), "report": str(page)}))
+    else:
+        tell_end(summary, recorded)
+        typer.echo(f"report     {page}")
+    if summary.faulted:
+        tell_stop(summary, recorded, simulated=False)
         raise typer.Exit(FAILED)
 
 

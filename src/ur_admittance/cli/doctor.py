@@ -233,11 +233,11 @@ def _sensor(arm: Robot, config: Config, heard: Heard, asked: Asked) -> Iterator[
         typer.echo(f"push the tool along its +{'xyz'[axis]}, now, for 5 s ...", err=True)
         yield stream.felt(arm, config, axis, 5.0)
     if asked.three_poses:
-        from ur_admittance.cli.by_hand import led
+        from ur_admittance.cli.by_hand import guided
         from ur_admittance.run.signals import signals
 
         with signals() as ended:
-            measured = led(
+            measured = guided(
                 arm,
                 ended,
                 lambda poses: typer.echo(f"pose {len(poses)} of {_THREE} taken", err=True),

@@ -11,7 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import to_and_fro
-from ur_admittance.cli.common import FORCE, ArmModel, AsJson, explained, read_config
+from ur_admittance.cli.common import (
+    FORCE,
+    ArmModel,
+    AsJson,
+    RunSeconds,
+    check_seconds,
+    explained,
+    read_config,
+)
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config.validate import pose_of
 from ur_admittance.errors import ConfigError
@@ -97,9 +105,7 @@ def fake_robot(
             "own; 0 asks for none.",
         ),
     ] = 0,
-    seconds: Annotated[
-        float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
-    ] = None,
+    seconds: RunSeconds = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a fake UR controller (PolyScope 5) with a simulated arm.
@@ -118,8 +124,7 @@ def fake_robot(
         return
     if free_ports:
         refuse_useless(context, "--free-ports takes any; leave one of them out", "ports")
-    if seconds is not None and not seconds >= 0:
-        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+    check_seconds(seconds)
 
     from ur_fake.server import LOOPBACK, Controller
 

@@ -24,11 +24,7 @@ Strict = Annotated[bool, typer.Option("--strict", help="Do not move unless real 
 
 
 def see_time(context: typer.Context, *, own_time: bool) -> None:
-    """See that none of these was asked for an arm that lives in a time of its own.
-
-    Raises:
-        ConfigError: one was.
-    """
+    """Refuse them for an arm that lives in a time of its own."""
     if own_time:
         why = "does nothing for a simulated arm, which lives in a time of its own; add --real-time"
         refuse_useless(context, why, "priority", "cpu", "awake", "spin", "strict")

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import to_and_fro
-from ur_admittance.cli.common import FORCE, ArmModel, AsJson, explained, read_config
+from ur_admittance.cli.common import (
+    FORCE,
+    ArmModel,
+    AsJson,
+    RunSeconds,
+    check_seconds,
+    explained,
+    read_config,
+)
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
@@ -74,9 +82,7 @@ def sim_ros2(
             "does; else the arm brakes after 20 ms without a command.",
         ),
     ] = False,
-    seconds: Annotated[
-        float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
-    ] = None,
+    seconds: RunSeconds = None,
     priority: Annotated[
         int,
         typer.Option(
@@ -95,8 +101,7 @@ def sim_ros2(
     Who publishes to /sim/push pushes the tool for a second: force [N] and torque [Nm], axes of the
     base.
     """
-    if seconds is not None and not seconds >= 0:
-        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+    check_seconds(seconds)
     if scenario and rate != 500.0:
         raise ConfigError("--rate: a scenario has its own, 500 Hz")
     if scenario and config:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,13 +16,14 @@ from ur_admittance.cli.common import (
     check_output,
     console,
     explained,
+    progress_bar,
     read_config,
 )
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ur_admittance.tune.choose import Progress, Tuned
+    from ur_admittance.tune.choose import Tuned
 
 
 @explained()
@@ -103,7 +102,7 @@ def tune(
     for file in (out, image):
         check_output(file, force=force)
     workers = dask_workers(scheduler) if scheduler else local_processes(jobs or None)
-    with workers as executor, _progress_bar(hidden=as_json) as progress:
+    with workers as executor, progress_bar(hidden=as_json) as progress:
         tuned = tune(
             question,
             executor,
@@ -153,26 +152,6 @@ def _question(
         robot=arm,
         seed=seed,
     )
-
-
-@contextmanager
-def _progress_bar(hidden: bool) -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of "
-               "{task.total:.0f}"), TimeRemainingColumn())  # fmt: skip
-    with Bars(*columns, console=Console(stderr=True), disable=hidden) as bars:
-        current = None
-
-        def progress(part: str, done: int, of: int) -> None:
-            nonlocal current
-            if done == 0 or current is None:
-                current = bars.add_task(part, total=of)
-            bars.update(current, completed=done)
-
-        yield progress
 
 
 def _show(tuned: Tuned, out: Path, image: Path) -> None:

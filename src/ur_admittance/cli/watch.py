@@ -47,7 +47,7 @@ def watch(
 def _print_once(attached: Any, as_json: bool, screen: Any) -> None:
     from ur_admittance.live.views import line
 
-    glance = attached.look()
+    glance = attached.read()
     if as_json:
         seen = glance.as_dict() if glance else {}
         print(json.dumps({"state": attached.state, "who": attached.words, **seen}), flush=True)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.common import AsJson, explained, read_config
-from ur_admittance.errors import ConfigError
+from ur_admittance.cli.common import AsJson, RunSeconds, check_seconds, explained, read_config
 
 if TYPE_CHECKING:
     from ur_admittance.config import Config
@@ -27,9 +26,7 @@ def wrench_ros2(
             metavar="MODEL",
         ),
     ] = "",
-    seconds: Annotated[
-        float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
-    ] = None,
+    seconds: RunSeconds = None,
     as_json: AsJson = False,
 ) -> None:
     """Compensate a raw force/torque sensor on the ROS 2 graph; nothing is moved.
@@ -40,8 +37,7 @@ def wrench_ros2(
     makes what the sensor feels now its bias.
     """
     settings = read_config(config)
-    if seconds is not None and not seconds >= 0:
-        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+    check_seconds(seconds)
 
     from ur_admittance.robots.ros2 import wire
     from ur_admittance.robots.ros2.hearing import Deaf

@@ -62,20 +62,16 @@ class Glance:
 
 
 class Watcher:
-    """Follows one blackboard: a glance at a time, and the way the tool has gone.
-
-    Attributes:
-        trail: (n, 3) points of the tool, m, oldest first.
-    """
+    """Follows one blackboard: a glance at a time, and the way the tool has gone."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.glance: Glance | None = None
-        self.trail = np.empty((0, 3))
+        self.trail = np.empty((0, 3))  # points of the tool, m, oldest first
         self._next = max(0, reader.index - 1)
         self._stride = max(1, round(TRAIL_STEP * reader.rate))
 
-    def look(self) -> Glance | None:
+    def read(self) -> Glance | None:
         """What there is to see now; None before the first tick."""
         records, self._next, _ = self.reader.since(self._next)
         if len(records):
