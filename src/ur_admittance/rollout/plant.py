@@ -173,9 +173,7 @@ def normal_noise(plant, size):
 
 @jit
 def sense(p, s, i, wrench, in_world, noise, plant):
-    """Write the sensor's reading: the wrench on the tool at P, moved to S, plus weight, bias and
-    noise.
-    """
+    """Write the sensor's reading: the wrench at P moved to S, plus weight, bias and noise."""
     f, t = linear(wrench), angular(wrench)
     if in_world:
         f, t = turn_back(s.R_WP, f), turn_back(s.R_WP, t)

@@ -158,24 +158,18 @@ class Scenario(ABC):
 
 
 class Run:
-    """The records of a run as a judge wants them, in W axes.
-
-    Attributes:
-        t: (n,) s since activation.
-        X: (n, 4, 4) measured pose of P.
-        p: (n, 3) its origin, m.
-        V: (n, 6) commanded twist, m/s and rad/s.
-        f: (n, 3) what the world does to the tool, N, without bias and weight, not filtered.
-        force, torque: (n,) the sizes of f, N, and of the torque at P, Nm.
-    """
+    """The records of a run as a judge wants them, in W axes."""
 
     def __init__(self, records: np.ndarray) -> None:
-        self.t, self.X, self.V = records["time"], records["X_WP"], records["V_WP_cmd"]
-        self.p = self.X[:, :3, 3]
-        # sensor and probe have the same axes
+        self.t = records["time"]  # (n,) s since activation
+        self.X = records["X_WP"]  # (n, 4, 4) measured pose of P
+        self.V = records["V_WP_cmd"]  # (n, 6) commanded twist, m/s and rad/s
+        self.p = self.X[:, :3, 3]  # (n, 3) m, its origin
+        # (n, 3) N, what the world does to the tool, without bias and weight, not filtered; sensor
+        # and probe have the same axes
         self.f = np.einsum("nij,nj->ni", self.X[:, :3, :3], records["F_S_comp"][:, LINEAR])
-        self.force = np.linalg.norm(self.f, axis=1)
-        self.torque = np.linalg.norm(records["F_P"][:, ANGULAR], axis=1)
+        self.force = np.linalg.norm(self.f, axis=1)  # (n,) N
+        self.torque = np.linalg.norm(records["F_P"][:, ANGULAR], axis=1)  # (n,) Nm, at P
 
     def during(self, start: float, end: float) -> np.ndarray:
         """(n,) whether a record is of that time."""
