@@ -13,6 +13,7 @@ from ur_admittance.cli.bench import bench
 from ur_admittance.cli.calibrate import calibrate
 from ur_admittance.cli.check import check
 from ur_admittance.cli.cockpit import cockpit
+from ur_admittance.cli.common import flag
 from ur_admittance.cli.demo import demo
 from ur_admittance.cli.doctor import doctor
 from ur_admittance.cli.fake_robot import fake_robot
@@ -56,8 +57,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool,
-        typer.Option("--version", help="Print it, and leave.", callback=_version, is_eager=True),
+        bool, flag("--version", "Print it, and leave.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Make a Universal Robots arm give way to force."""

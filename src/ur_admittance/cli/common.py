@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -25,29 +25,41 @@ _ADVICE = {
     errno.ENOMEM: "; end other programs, and do it again",
 }
 
+
+def option(help: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option that takes a value."""
+    return typer.Option(help=help, metavar=metavar, **more)
+
+
+def flag(name: str, help: str, **more: Any) -> Any:
+    """An option without a value, such as --quick."""
+    return typer.Option(name, help=help, **more)
+
+
+def argument(help: str, metavar: str, **more: Any) -> Any:
+    """What stands behind a verb without a name."""
+    return typer.Argument(help=help, metavar=metavar, **more)
+
+
 SIM_URLS = "sim, sim:ur3e to sim:ur30"
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+AsJson = Annotated[bool, flag("--json", "Print one JSON object.")]
 RobotUrl = Annotated[
-    str,
-    typer.Option(
-        help=f"Address of the robot: {SIM_URLS}, rtde://192.168.1.10, ros2.",
-        metavar="URL",
-    ),
+    str, option(f"Address of the robot: {SIM_URLS}, rtde://192.168.1.10, ros2.", "URL")
 ]
 RobotName = Annotated[
     str,
-    typer.Option(
-        help="Name of the robot that a controller runs for already, no address to connect to: "
+    option(
+        "Name of the robot that a controller runs for already, no address to connect to: "
         "sim:ur5e or rtde://192.168.1.10, say. Not needed when only one runs.",
-        metavar="NAME",
+        "NAME",
     ),
 ]
-RunSeconds = Annotated[float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")]
-ArmModel = Annotated[str, typer.Option(help="Which arm: ur3e to ur30.", metavar="MODEL")]
+RunSeconds = Annotated[float | None, option("How long to run [s]; else until Ctrl-C.")]
+ArmModel = Annotated[str, option("Which arm: ur3e to ur30.", "MODEL")]
 FORCE, WRENCH = "FX FY FZ", "FX FY FZ TX TY TZ"  # for help texts: what an option takes
 POSE, JOINTS = "X Y Z RX RY RZ", "Q1 Q2 Q3 Q4 Q5 Q6"
 
-RecordingFile = Annotated[Path, typer.Argument(help="A recording (MCAP).", metavar="FILE")]
+RecordingFile = Annotated[Path, argument("A recording (MCAP).", "FILE")]
 
 
 @contextmanager

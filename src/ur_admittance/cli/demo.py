@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import Wanted, attend, moved, tell_end, tell_stop
-from ur_admittance.cli.common import FAILED, AsJson, console, explained
+from ur_admittance.cli.common import FAILED, AsJson, console, explained, flag, option
 from ur_admittance.cli.kinds import asked_of, kind_of
 from ur_admittance.cli.travel import agreed
 from ur_admittance.cli.useless import refuse_useless
@@ -33,34 +33,22 @@ def demo(
     context: typer.Context,
     robot: Annotated[
         str,
-        typer.Option(
-            help="sim, or rtde://HOST: a real arm, which asks first, then gives way to your hand "
+        option(
+            "sim, or rtde://HOST: a real arm, which asks first, then gives way to your hand "
             "for 20 s.",
-            metavar="URL",
+            "URL",
         ),
     ] = "sim",
     scenario: Annotated[
-        str,
-        typer.Option(
-            help="hand-guiding, surface, wall, peg, polish, or all in turn.", metavar="SCENE"
-        ),
+        str, option("hand-guiding, surface, wall, peg, polish, or all in turn.", "SCENE")
     ] = "hand-guiding",
     out: Annotated[
-        Path,
-        typer.Option(
-            help="Folder for recordings and reports; older ones are replaced.", metavar="FOLDER"
-        ),
+        Path, option("Folder for recordings and reports; older ones are replaced.", "FOLDER")
     ] = Path("ur-admittance-demo"),
-    pace: Annotated[
-        float, typer.Option(min=0.1, max=FAST, help="How many times as fast as the clock.")
-    ] = 1.0,
-    fast: Annotated[
-        bool, typer.Option("--fast", help=f"Do not watch: the same as --pace {FAST:g}.")
-    ] = False,
-    ideal: Annotated[
-        bool, typer.Option("--ideal", help="An arm without lag, delay and sensor noise.")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise.")] = 0,
+    pace: Annotated[float, option("How many times as fast as the clock.", min=0.1, max=FAST)] = 1.0,
+    fast: Annotated[bool, flag("--fast", f"Do not watch: the same as --pace {FAST:g}.")] = False,
+    ideal: Annotated[bool, flag("--ideal", "An arm without lag, delay and sensor noise.")] = False,
+    seed: Annotated[int, option("Of the sensor's noise.", min=0)] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Show what a compliant arm does: a scripted scene of about 20 s with a simulated UR5e.

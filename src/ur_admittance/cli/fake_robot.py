@@ -18,6 +18,8 @@ from ur_admittance.cli.common import (
     RunSeconds,
     check_seconds,
     explained,
+    flag,
+    option,
     read_config,
 )
 from ur_admittance.cli.useless import refuse_useless
@@ -32,77 +34,72 @@ def fake_robot(
     arm: ArmModel = "ur5e",
     host: Annotated[
         str,
-        typer.Option(
-            help="Address to listen on. Nobody beyond this machine can connect unless told so: "
+        option(
+            "Address to listen on. Nobody beyond this machine can connect unless told so: "
             "whoever can connect can run scripts.",
-            metavar="ADDRESS",
+            "ADDRESS",
         ),
     ] = "127.0.0.1",
-    ports: Annotated[
-        int, typer.Option(help="Added to the ports of a real controller.", metavar="OFFSET")
-    ] = 0,
+    ports: Annotated[int, option("Added to the ports of a real controller.", "OFFSET")] = 0,
     free_ports: Annotated[
-        bool, typer.Option("--free-ports", help="Any ports that are free; it says which.")
+        bool, flag("--free-ports", "Any ports that are free; it says which.")
     ] = False,
     scene: Annotated[
         list[str] | None,
-        typer.Option(
-            help="What stands around: table=Z or wall=X, at that height or distance [m]. May be "
+        option(
+            "What stands around: table=Z or wall=X, at that height or distance [m]. May be "
             "repeated; the arm then holds a ball of 2 cm radius.",
-            metavar="WHAT=M",
+            "WHAT=M",
         ),
     ] = None,
     tool: Annotated[
         str,
-        typer.Option(
-            help="A configuration whose `tool` the arm carries: mass [kg], centre [m], point [m, "
+        option(
+            "A configuration whose `tool` the arm carries: mass [kg], centre [m], point [m, "
             "rad]; the pendant is told of it.",
-            metavar="FILE",
+            "FILE",
         ),
     ] = "",
     push: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(
-            help="Push the flange with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
+        option(
+            "Push the flange with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
             "back, 1 s rest, and so on.",
-            metavar=FORCE,
+            FORCE,
         ),
     ] = None,
     fault: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Break something: WHERE:WHAT[=VALUE][@SECONDS], such as rtde:drop=0.01 or "
+        option(
+            "Break something: WHERE:WHAT[=VALUE][@SECONDS], such as rtde:drop=0.01 or "
             "sensor:freeze@10. May be repeated. `--fault help` lists all.",
-            metavar="FAULT",
+            "FAULT",
         ),
     ] = None,
     program: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="A script that the dashboard can load by the file's name. May be repeated.",
-            metavar="FILE",
-        ),
+        option("A script that the dashboard can load by the file's name. May be repeated.", "FILE"),
     ] = None,
     state: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Start in this state: off, idle, local, reduced, safeguard-stop, protective-stop, "
+        option(
+            "Start in this state: off, idle, local, reduced, safeguard-stop, protective-stop, "
             "emergency-stop or violation. May be repeated; else powered, brakes released and in "
             "remote control.",
-            metavar="STATE",
+            "STATE",
         ),
     ] = None,
     fieldbus: Annotated[
-        bool, typer.Option("--fieldbus", help="A field bus is in use and has the lower registers.")
+        bool, flag("--fieldbus", "A field bus is in use and has the lower registers.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise and the faults.")] = 0,
+    seed: Annotated[int, option("Of the sensor's noise and the faults.", min=0)] = 0,
     priority: Annotated[
         int,
-        typer.Option(
+        option(
+            "Real-time priority, 1 to 99: as punctual as a controller with a computer of its "
+            "own; 0 asks for none.",
             min=0,
             max=99,
-            help="Real-time priority, 1 to 99: as punctual as a controller with a computer of its "
-            "own; 0 asks for none.",
         ),
     ] = 0,
     seconds: RunSeconds = None,

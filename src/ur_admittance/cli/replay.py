@@ -16,6 +16,7 @@ from ur_admittance.cli.common import (
     RecordingFile,
     console,
     explained,
+    option,
     progress_bar,
     read_config,
 )
@@ -29,12 +30,8 @@ if TYPE_CHECKING:
 @explained()
 def replay(
     file: RecordingFile,
-    config: Annotated[
-        str, typer.Option(help="Other gains: a YAML file, or preset:NAME.", metavar="NEW")
-    ] = "",
-    plot: Annotated[
-        Path | None, typer.Option(help="Also draw both: .png, .svg, .pdf.", metavar="PICTURE")
-    ] = None,
+    config: Annotated[str, option("Other gains: a YAML file, or preset:NAME.", "NEW")] = "",
+    plot: Annotated[Path | None, option("Also draw both: .png, .svg, .pdf.", "PICTURE")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Feed a recording's inputs through the controller again and compare.

@@ -10,24 +10,18 @@ from typing import Annotated
 import typer
 
 from ur_admittance.cli.arms import arm_at
-from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.common import AsJson, RobotUrl, explained, flag, option, read_config
 from ur_admittance.errors import RobotError
 
 
 @explained()
 def tare(
     robot: RobotUrl,
-    config: Annotated[
-        str,
-        typer.Option(help="A YAML file, or preset:NAME: payload and bias so far.", metavar="FILE"),
-    ],
+    config: Annotated[str, option("A YAML file, or preset:NAME: payload and bias so far.", "FILE")],
     out: Annotated[
-        Path,
-        typer.Option(
-            help="File to write: the same configuration with the new bias.", metavar="FILE"
-        ),
+        Path, option("File to write: the same configuration with the new bias.", "FILE")
     ] = Path("tared.yaml"),
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    force: Annotated[bool, flag("--force", "Replace the file if it exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Take what the sensor feels now, beyond the payload, as its bias [N, Nm].

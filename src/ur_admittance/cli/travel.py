@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ur_admittance.cli.common import flag
 from ur_admittance.errors import RobotError
 
 if TYPE_CHECKING:
@@ -18,26 +19,25 @@ if TYPE_CHECKING:
 
 AllowTravel = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--allow-travel",
-        help="Go to an equilibrium more than 50 mm or 0.2 rad away, slowly, without asking.",
+        "Go to an equilibrium more than 50 mm or 0.2 rad away, slowly, without asking.",
     ),
 ]
 
 AllowOutside = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--allow-outside",
-        help="Start with the tool outside the workspace box, from where it can only be moved "
-        "inwards.",
+        "Start with the tool outside the workspace box, from where it can only be moved inwards.",
     ),
 ]
 
 AllowLoosening = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--allow-loosening",
-        help="Let other processes change limits, safety and payload either way while the arm gives "
+        "Let other processes change limits, safety and payload either way while the arm gives "
         "way; else limits and safety may only be tightened.",
     ),
 ]

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.common import AsJson, RunSeconds, check_seconds, explained, read_config
+from ur_admittance.cli.common import (
+    AsJson,
+    RunSeconds,
+    check_seconds,
+    explained,
+    option,
+    read_config,
+)
 
 if TYPE_CHECKING:
     from ur_admittance.config import Config
@@ -18,13 +25,10 @@ if TYPE_CHECKING:
 
 @explained()
 def wrench_ros2(
-    config: Annotated[str, typer.Option(help="A YAML file, or preset:NAME.", metavar="FILE")],
+    config: Annotated[str, option("A YAML file, or preset:NAME.", "FILE")],
     model: Annotated[
         str,
-        typer.Option(
-            help="An arm, say ur5e, or a URDF file; else /robot_description is waited for.",
-            metavar="MODEL",
-        ),
+        option("An arm, say ur5e, or a URDF file; else /robot_description is waited for.", "MODEL"),
     ] = "",
     seconds: RunSeconds = None,
     as_json: AsJson = False,
