@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-import signal
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config.validate import pose_of
 from ur_admittance.errors import ConfigError
 from ur_admittance.realtime import RealTime, prepare, restore
+from ur_admittance.run.signals import signals
 
 
 @explained()
@@ -142,12 +143,7 @@ def fake_robot(
     )
     if held:
         held.tell(controller.machine)
-    asked: list[int] = []
-    before = {
-        number: signal.signal(number, lambda got, _frame: asked.append(got))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
+    with signals() as asked, closing(controller):
         if as_json:
             typer.echo(json.dumps({"host": host, "ports": controller.ports}))
         else:
@@ -163,13 +159,10 @@ def fake_robot(
                 typer.echo(f"warning: {line}", err=True)
             gc.enable()  # a program may run for days
         machine = controller.machine
-        controller.run(lambda: not asked and (seconds is None or machine.time < seconds))
-    finally:
-        controller.close()
-        if priority:
+        try:
+            controller.run(lambda: not asked and (seconds is None or machine.time < seconds))
+        finally:
             restore()
-        for number, handler in before.items():
-            signal.signal(number, handler)
     if not as_json:
         missed = f"; {controller.missed} cycles were given up" if controller.missed else ""
         typer.echo(f"{machine.time:.1f} s, {machine.cycle} cycles{missed}")
