@@ -4,6 +4,9 @@ be right.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class AdmittanceError(Exception):
     """Base of every error this package raises on purpose."""
@@ -31,3 +34,18 @@ class RobotError(AdmittanceError):
 
 class CalibrationError(AdmittanceError):
     """Measurements from which nothing reliable can be identified."""
+
+
+@contextmanager
+def needs(words: str, extra: str, error: type[AdmittanceError] = RobotError) -> Iterator[None]:
+    """Say, as an `error`, how to get what cannot be imported in here.
+
+    `words`: such as 'calibration needs SciPy'; `extra`: of the package, that brings it.
+    """
+    try:
+        yield
+    except ImportError as missing:
+        raise error(
+            f"{words}, which cannot be imported here ({missing}): "
+            f'pip install "ur-admittance[{extra}]"'
+        ) from missing

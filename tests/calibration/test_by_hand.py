@@ -15,7 +15,7 @@ from tests.cli.support import invoke
 from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.calibration.payload import estimate
-from ur_admittance.cli.by_hand import led
+from ur_admittance.cli.by_hand import guided
 from ur_admittance.robots import connect
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.robots.sim import SimRobot
@@ -75,7 +75,7 @@ def test_enter_takes_a_pose_and_q_ends_it(keys: int, capsys: pytest.CaptureFixtu
             os.write(keys, b"\n" if goal is not None else b"q\n")
 
         os.write(keys, b"\n")
-        measured = led(robot, [], taken)
+        measured = guided(robot, [], taken)
     assert len(measured) == len(TURNS)
     found = estimate(measured, real=False)
     assert found.mass == pytest.approx(1.2, rel=0.01)
@@ -105,7 +105,7 @@ def test_an_arm_that_still_moves_is_told_and_asked_for_again(
 
     with Restless("ur5e", rate=125.0, realtime=False) as robot:
         os.write(keys, b"\n")
-        measured = led(robot, [], taken)
+        measured = guided(robot, [], taken)
     assert len(measured) == 1
     assert "hold it still; press Enter again" in capsys.readouterr().err
 
@@ -113,7 +113,7 @@ def test_an_arm_that_still_moves_is_told_and_asked_for_again(
 def test_a_closed_terminal_ends_it_with_what_was_taken() -> None:
     with arm() as robot, pytest.MonkeyPatch.context() as patch, open(os.devnull) as nothing:
         patch.setattr("sys.stdin", nothing)
-        assert led(robot, [], lambda measured: None) == []
+        assert guided(robot, [], lambda measured: None) == []
 
 
 def test_a_recording_of_a_run_through_poses_is_calibrated_from(tmp_path: Path, runtime) -> None:

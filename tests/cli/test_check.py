@@ -196,14 +196,6 @@ def test_presets_can_be_used_with_every_arm_and_have_no_walls(arm: str) -> None:
     assert "walls     none within reach" in result.stdout
 
 
-def test_the_former_name_of_the_option_is_taken_but_not_shown() -> None:
-    now = check("preset:pose-law", "--arm", "ur10e")
-    assert "home of a ur10e" in now.stdout
-    assert check("preset:pose-law", "--robot", "ur10e").stdout == now.stdout
-    assert check("preset:pose-law", "--robot=ur10e").stdout == now.stdout
-    assert "--robot" not in check("--help").stdout
-
-
 def test_it_says_whose_axes_they_are() -> None:
     assert "of the base (admittance.frame: base)" in check("preset:velocity-law").stdout
     assert "of the desired pose (admittance.frame: probe)" in check("preset:hand-guiding").stdout

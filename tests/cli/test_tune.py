@@ -37,9 +37,8 @@ def test_what_identify_wrote_is_no_model_of_an_arm(tmp_path: Path) -> None:
         file.write_text("arm: {lag: 0.02}\n")
     both = invoke("tune", "--identified", file, "--lag", 0.01, *QUICK)
     assert both.exit_code == 2 and "--lag: --identified knows it" in both.stderr
-    for option in ("--arm", "--robot"):
-        unknown = invoke("tune", option, "ur99", *QUICK)
-        assert unknown.exit_code == 2 and "unknown arm 'ur99'" in unknown.stderr
+    unknown = invoke("tune", "--arm", "ur99", *QUICK)
+    assert unknown.exit_code == 2 and "unknown arm 'ur99'" in unknown.stderr
 
 
 def test_a_folder_that_is_none_is_found_before_the_work(tmp_path: Path) -> None:
@@ -77,7 +76,7 @@ def test_a_task_that_cannot_be_met_leaves_with_1_and_writes_no_configuration(
 
 def test_a_question_that_is_none_leaves_with_2(tmp_path: Path) -> None:
     both = ("--arm", "preset:touch", "--lag", 0.01)
-    wrongs = (("--task", "dance"), ("--surface", "soft"), ("--push", -1), ("--robot", "r2d2"))
+    wrongs = (("--task", "dance"), ("--surface", "soft"), ("--push", -1), ("--arm", "r2d2"))
     for wrong in (*wrongs, both):
         result = invoke("tune", *wrong, "--out", tmp_path / "tuned.yaml")
         assert result.exit_code == 2, wrong

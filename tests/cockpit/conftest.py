@@ -18,7 +18,7 @@ import pytest
 from tests.cockpit.support import Running
 from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.blackboard import Blackboard
-from ur_admittance.cockpit.doors import Doors
+from ur_admittance.cockpit.access import AccessPolicy
 from ur_admittance.cockpit.server import Cockpit
 from ur_admittance.cockpit.session import Session
 
@@ -50,7 +50,7 @@ class Served:
     def __init__(self, folder: Path) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
-        self.doors = Doors(port=self.port)
+        self.access = AccessPolicy(port=self.port)
         self.folder = folder
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -61,7 +61,7 @@ class Served:
     async def _serve(self) -> None:
         self.loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         self.session = Session(Blackboard.attach(ROBOT), self.folder)
-        self.cockpit = Cockpit(self.session, self.doors)
+        self.cockpit = Cockpit(self.session, self.access)
         try:
             await self.cockpit.serve(self._ready.set, self._socket)
         except asyncio.CancelledError:

@@ -106,7 +106,7 @@ def test_a_slider_of_a_page_changes_the_controllers_parameter_and_is_undone(
     board, served, page
 ) -> None:
     """Row 60: many changes a second are a few; row 29 ramps them."""
-    link = page(served.doors.token)
+    link = page(served.access.token)
     first = hear(link, "config")["values"][MASS]
     begun = time.monotonic()
     for n in range(50):
@@ -131,7 +131,7 @@ def test_taring_takes_the_wrench_of_now_for_zero(board) -> None:
 
 
 def test_only_a_simulated_arm_is_pushed_or_reset_from_a_page(served, page) -> None:
-    link = page(served.doors.token)
+    link = page(served.access.token)
     for do in ("drag", "push", "scene"):
         tell(link, do=do, point=[0, 0, 0], name="wall", wrench=[0] * 6)
         assert "not simulated" in hear(link, "refused", do=do)["why"]
@@ -202,7 +202,7 @@ def test_the_page_is_told_the_damping_in_force_and_the_stiffest_surface() -> Non
 
 
 def test_a_path_is_taught_from_a_page_listed_and_never_replaced(board, served, page) -> None:
-    link = page(served.doors.token)
+    link = page(served.access.token)
     assert hear(link, "paths") == {"kind": "paths", "list": [], "teaching": ""}
     tell(link, do="teach_end")
     assert "no path is being taught" in hear(link, "refused", do="teach_end")["why"]
@@ -233,7 +233,7 @@ def test_a_path_is_taught_from_a_page_listed_and_never_replaced(board, served, p
 @pytest.mark.slow
 def test_the_report_of_a_recording_of_an_arm_that_run_controls_opens(board, served, page) -> None:
     pytest.importorskip("mcap")
-    link = page(served.doors.token)
+    link = page(served.access.token)
     assert not hear(link, "hello")["simulated"]
     tell(link, do="record", name="attached")
     while not hear(link, "recordings")["recording"].get("ready"):

@@ -29,13 +29,13 @@ def test_a_watcher_keeps_the_last_of_the_way_and_no_more(runtime) -> None:
     params = Controller(RobotModel.ur("ur5e"), config).params
     with Blackboard.create("sim:a", 500.0, config, params) as board:
         watcher = Watcher(Blackboard.attach("sim:a"))
-        assert watcher.look() is None
+        assert watcher.read() is None
         for k in range(12000):
             made = records(1, tick=k + 1, time=0.002 * k)
             made["X_WP"][0, 0, 3] = k
             board.publish(made)
             if k % 1000 == 999:
-                watcher.look()
+                watcher.read()
     assert len(watcher.trail) == round(TRAIL_SECONDS / TRAIL_STEP)
     assert watcher.trail[-1, 0] == pytest.approx(12000, abs=10)
     assert np.all(np.diff(watcher.trail[:, 0]) == TRAIL_STEP * 500)

@@ -24,7 +24,7 @@ def at_home(**how: Any) -> Surface:
     return Surface(tuple(HOME), **how)
 
 
-def led(velocity: np.ndarray, ticks: int, surface: Surface) -> Rollout:
+def guided(velocity: np.ndarray, ticks: int, surface: Surface) -> Rollout:
     """A tool that a stiff planner leads at a constant velocity, whatever it touches."""
     X = np.tile(arm().fk(arm().home), (ticks, 1, 1))
     X[:, :3, 3] += DT * np.arange(ticks)[:, None] * velocity
@@ -44,7 +44,7 @@ def velocities(rolled: Rollout) -> np.ndarray:
 def test_a_plane_pushes_by_depth_and_damps_by_speed_along_its_normal(normal) -> None:
     n = np.array(normal) / np.linalg.norm(normal)
     surface = at_home(normal=normal, stiffness=K, damping=150.0)
-    rolled = led(-0.03 * n + [0.01, 0, 0], 200, surface)
+    rolled = guided(-0.03 * n + [0.01, 0, 0], 200, surface)
     depth = -(rolled["X_WP"][0, :, :3, 3] - surface.point) @ n
     push = K * depth - 150.0 * velocities(rolled) @ n
     push[depth <= 0.0] = 0.0
@@ -55,7 +55,7 @@ def test_a_plane_pushes_by_depth_and_damps_by_speed_along_its_normal(normal) -> 
 def test_a_surface_never_pulls_however_fast_the_tool_leaves_it() -> None:
     """20 N of spring against up to 100 N of damping."""
     surface = replace(at_home(stiffness=K, damping=500.0), point=tuple(np.add(HOME, [0, 0, 0.002])))
-    rolled = led(np.array([0, 0, 0.2]), 60, surface)
+    rolled = guided(np.array([0, 0, 0.2]), 60, surface)
     leaving = velocities(rolled)[:, 2]
     depth = HOME[2] + 0.002 - rolled["X_WP"][0, :, 2, 3]
     assert (500.0 * leaving > K * depth)[depth > 0].any()
@@ -69,7 +69,7 @@ def test_a_surface_never_pulls_however_fast_the_tool_leaves_it() -> None:
 @pytest.mark.parametrize("friction", [0.1, 0.6])
 def test_friction_holds_up_to_its_cone_and_then_drags_against_the_motion(friction: float) -> None:
     slide = np.array([0.03, 0.02, -0.01])
-    rolled = led(slide, 300, at_home(stiffness=K, friction=friction))
+    rolled = guided(slide, 300, at_home(stiffness=K, friction=friction))
     push, drag = rolled.contact[0, :, 2], rolled.contact[0, :, :2]
     size = np.linalg.norm(drag, axis=1)
     assert (size <= friction * push + 1e-9).all()
@@ -80,7 +80,7 @@ def test_friction_holds_up_to_its_cone_and_then_drags_against_the_motion(frictio
 
 
 def test_without_friction_there_is_no_drag() -> None:
-    rolled = led(np.array([0.03, 0.02, -0.01]), 200, at_home(stiffness=K))
+    rolled = guided(np.array([0.03, 0.02, -0.01]), 200, at_home(stiffness=K))
     np.testing.assert_array_equal(rolled.contact[0, :, :2], 0.0)
 
 

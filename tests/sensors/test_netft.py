@@ -22,7 +22,7 @@ from ur_admittance.calibration.collect import gather
 from ur_admittance.calibration.identify import identify
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import SimRobot
-from ur_admittance.run import run
+from ur_admittance.run import Run, run
 from ur_admittance.run.stops import reasons_of
 from ur_admittance.sensors.netft import NetFt
 from ur_fake.netft import FakeNetFt
@@ -303,7 +303,7 @@ def test_a_simulated_arm_does_the_same_and_its_stop_names_what_the_sensor_says(d
     [
         (lambda arm: tare.watched(arm, Config()), RobotError),
         (gather, CalibrationError),
-        (identify, CalibrationError),
+        (lambda arm: identify(Run(arm)), RobotError),
     ],
     ids=["tare", "calibrate", "identify"],
 )

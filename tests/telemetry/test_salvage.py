@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import ur_admittance as ua
@@ -85,6 +85,7 @@ def test_bytes_flipped_anywhere_cost_what_they_hit_and_no_more(chunked, where, s
     data = bytearray(chunked.path.read_bytes())
     start = int(where * (len(data) - size))
     data[start : start + size] = fill.randbytes(size)
+    assume(bytes(data) != chunked.path.read_bytes())  # a byte may come out as it was
     recording = damaged(chunked, bytes(data))
     check(chunked, recording)
     hit = {chunk_of(chunked, k) for k in (start, start + size - 1)} - {None}

@@ -78,7 +78,7 @@ def test_it_says_that_no_worker_is_left_and_goes_on_with_the_next(
     alone: Tuned, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(sweep_module, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(sweep_module, "_WATCH_SECONDS", 0.05)
     said: list[str] = []
 
     def until_said(words: str) -> None:

@@ -76,12 +76,10 @@ def measure(
     rivals: dict[str, Rival] | None = None,
     tell: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Measure all rows. Returns plain values; times in s.
+    """Measure all rows, each for so many seconds. Returns plain values; times in s.
 
-    Args:
-        seconds: how long each row runs.
-        rivals: other loops to run in turn with ours, by name.
-        tell: called before each slice, with what comes, its number and how many there are.
+    `rivals`: other loops to run in turn with ours, by name; `tell` is called before each slice,
+    with what comes, its number and how many there are.
     """
     rivals = rivals or {}
     measures, refused = _measures()

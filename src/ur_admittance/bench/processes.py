@@ -38,23 +38,10 @@ class StandIn(Robot):
     """An arm without wire or physics, woken by deadlines: it is where it was told to be.
 
     It measures what the loop cannot see: how late each waking is, and when the command comes back.
-
-    Attributes:
-        lateness: of each waking, s.
-        reaction: from each waking, when the wrench arrives, to its command, s.
-        cpu: seconds of processor time used between the first waking and the end.
-        wall: seconds between the same.
-        faults: pages that were not there when they were needed, between the same.
-        cycles: deadlines from the first to the last that was met, the first not counted.
-        room: for how many samples there is room.
     """
 
     def __init__(self, model: RobotModel, seconds: float) -> None:
-        """
-        Args:
-            model: of the arm.
-            seconds: how long the run will be.
-        """
+        """`seconds`: how long the run will be."""
         self._model = model
         self._state = State()
         self._state.q[:], self._state.qd[:] = model.home, 0.0
@@ -62,13 +49,13 @@ class StandIn(Robot):
         pushes = np.random.default_rng(0).normal(0.0, _NOISE, (round(2 * RATE), 6))
         pushes[:, 1] += _PUSH * np.where(np.arange(len(pushes)) < RATE, 1.0, -1.0)
         self._pushes = list(pushes)
-        self.room = round((seconds + _ROOM) * RATE)
+        self.room = round((seconds + _ROOM) * RATE)  # for so many samples
         self._lateness, self._reaction = np.zeros(self.room), np.zeros(self.room)
         self._deadlines: Deadlines | None = None
         self._count = 0
         self._first = self._due = 0.0
-        self.cpu = self.wall = 0.0
-        self.faults = 0
+        self.cpu = self.wall = 0.0  # s, of the processor and of the clock, from the first waking on
+        self.faults = 0  # pages that were not there when they were needed meanwhile
 
     @property
     def name(self) -> str:
@@ -118,14 +105,17 @@ class StandIn(Robot):
 
     @property
     def lateness(self) -> np.ndarray:
+        """Of each waking, s."""
         return self._lateness[1 : self._count]
 
     @property
     def reaction(self) -> np.ndarray:
+        """From each waking, when the wrench arrives, to its command, s."""
         return self._reaction[1 : self._count]
 
     @property
     def cycles(self) -> int:
+        """Deadlines from the first to the last that was met, the first not counted."""
         return round((self._due - self._first) * RATE)
 
     def _begin(self) -> Deadlines:

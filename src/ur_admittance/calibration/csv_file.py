@@ -24,11 +24,8 @@ SHAPE = (
 
 
 def read(path: Path, model: RobotModel | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times (n,), orientations R_WS (n, 3, 3) and readings (n, 6).
-
-    Args:
-        path: of the file.
-        model: turns joint angles into orientations.
+    """Times (n,), orientations R_WS (n, 3, 3) and readings (n, 6). `model` turns joint angles into
+    orientations.
 
     Raises:
         CalibrationError: a column is missing, or a cell is no number; says where.

@@ -57,11 +57,7 @@ def signed_permutations() -> Iterator[np.ndarray]:
 def explain(readings: Readings, fit: Fit, gravity: np.ndarray, *, tilt: bool) -> None:
     """Refuse what a known mistake explains far better than the readings as they are.
 
-    Args:
-        readings: of all poses.
-        fit: of them as they are.
-        gravity: m/s^2 (3,), in W axes.
-        tilt: gravity's direction was fitted.
+    `fit` is of all of them, with gravity in W axes, m/s^2 (3,); `tilt`: its direction was fitted.
     """
     u = np.einsum("nji,j->ni", readings.R_WS, gravity)
     _explain_force(readings, fit, u, gravity, tilt)
@@ -240,9 +236,7 @@ def _swing(readings: Readings) -> float:
 
 
 def _left(force: np.ndarray, pull: np.ndarray, turned: bool) -> float:
-    """Share of the force's change that m pull + constant leaves, with m above zero; turned a
-    little, if that is free.
-    """
+    """Share of the force's change that m pull + constant leaves, with m above zero."""
     f, u = force - force.mean(axis=0), pull - pull.mean(axis=0)
     if turned:
         R = nearest_rotation(force, pull)

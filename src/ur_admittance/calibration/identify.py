@@ -34,29 +34,17 @@ _SURE = 0.8  # share of that answer that is no noise, of a mode
 
 @dataclass(frozen=True)
 class Response:
-    """How an arm answers.
+    """How an arm answers."""
 
-    Attributes:
-        lag: tau, s.
-        lag_error: standard deviation between the joints, s.
-        delay: T, s.
-        delay_error: likewise, s.
-        fit: share of the joints' motion that lag and delay explain, 0 to 1.
-        mode_frequency: first structural mode, Hz; 0: none seen.
-        mode_confidence: share of the answer there that is no noise, 0 to 1.
-        force_noise: at rest, N rms.
-        motion_noise: of the tool's place at rest, m rms.
-    """
-
-    lag: float
-    lag_error: float
-    delay: float
-    delay_error: float
-    fit: float
-    mode_frequency: float
-    mode_confidence: float
-    force_noise: float
-    motion_noise: float
+    lag: float  # tau, s
+    lag_error: float  # standard deviation between the joints, s
+    delay: float  # T, s
+    delay_error: float  # likewise, s
+    fit: float  # share of the joints' motion that lag and delay explain, 0 to 1
+    mode_frequency: float  # first structural mode, Hz; 0: none seen
+    mode_confidence: float  # share of the answer there that is no noise, 0 to 1
+    force_noise: float  # at rest, N rms
+    motion_noise: float  # of the tool's place at rest, m rms
 
 
 def excitation(rate: float, qdd_max: float) -> np.ndarray:

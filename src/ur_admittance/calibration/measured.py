@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,73 +18,46 @@ _FLOOR = np.repeat([1e-4, 1e-5], 3)  # N, Nm: what no sensor resolves
 SHARE = 0.95  # of its range: beyond it a sensor counts as saturated
 AXES = ("force x", "force y", "force z", "torque x", "torque y", "torque z")
 UNITS = ("N",) * 3 + ("Nm",) * 3
+PARTS = ((LINEAR, "force", "N"), (ANGULAR, "torque", "Nm"))
 
 
 class Refused(CalibrationError):
-    """Measurements from which nothing reliable can be said of the payload.
-
-    Attributes:
-        reason: one word for the cause, such as 'touched'.
-    """
+    """Measurements from which nothing reliable can be said of the payload."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
-        self.reason = reason
+        self.reason = reason  # one word for the cause, such as 'touched'
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One pose.
+    """One pose."""
 
-    Attributes:
-        R_WS: (3, 3) the sensor's axes as the model has them, in the base's.
-        samples: (n, 6) readings [force; torque], N and Nm, in sensor axes at its origin.
-        time: when it was taken, s on any clock.
-        q: (6,) joint angles, rad, if known.
-    """
-
-    R_WS: np.ndarray
-    samples: np.ndarray
-    time: float = 0.0
-    q: np.ndarray | None = None
+    R_WS: np.ndarray  # (3, 3) the sensor's axes as the model has them, in the base's
+    samples: np.ndarray  # (n, 6) readings [force; torque], N and Nm, in sensor axes at its origin
+    time: float = 0.0  # when it was taken, s on any clock
+    q: np.ndarray | None = None  # (6,) joint angles, rad, if known
 
 
 @dataclass(frozen=True)
 class Readings:
-    """All poses that are fit to use, as arrays.
+    """All poses that are fit to use, as arrays."""
 
-    Attributes:
-        poses: (n,) their numbers among those given, from 0.
-        R_WS: (n, 3, 3)
-        wrench: (n, 6) mean readings, N and Nm.
-        time: (n,) s, from the first.
-        noise: (6,) standard deviation of one sample, N and Nm.
-        mean_noise: (6,) standard deviation of a pose's mean, N and Nm.
-        unsteady: numbers of the poses that were left out.
-    """
-
-    poses: np.ndarray
-    R_WS: np.ndarray
-    wrench: np.ndarray
-    time: np.ndarray
-    noise: np.ndarray
-    mean_noise: np.ndarray
-    unsteady: tuple[int, ...]
+    poses: np.ndarray  # (n,) their numbers among those given, from 0
+    R_WS: np.ndarray  # (n, 3, 3)
+    wrench: np.ndarray  # (n, 6) mean readings, N and Nm
+    time: np.ndarray  # (n,) s, from the first
+    noise: np.ndarray  # (6,) standard deviation of one sample, N and Nm
+    mean_noise: np.ndarray  # (6,) standard deviation of a pose's mean, N and Nm
+    unsteady: tuple[int, ...]  # numbers of the poses that were left out
 
     def __len__(self) -> int:
         return len(self.poses)
 
     def only(self, keep: np.ndarray) -> Readings:
         """Those poses for which `keep` is true."""
-        return Readings(
-            self.poses[keep],
-            self.R_WS[keep],
-            self.wrench[keep],
-            self.time[keep],
-            self.noise,
-            self.mean_noise,
-            self.unsteady,
-        )
+        rows = {name: getattr(self, name)[keep] for name in ("poses", "R_WS", "wrench", "time")}
+        return replace(self, **rows)
 
 
 def read(
@@ -110,10 +83,10 @@ def read(
             "so that its weight pulls at the sensor from all sides",
         )
     for n, one in enumerate(measured):
-        _fit_to_use(n, one)
+        _check_numbers(n, one)
     if real:
-        _alive(measured)
-    _unsaturated(measured, sensor_range)
+        _check_not_frozen(measured)
+    _check_not_saturated(measured, sensor_range)
     spread = np.array([one.samples.std(axis=0) for one in measured])
     usual = np.maximum(np.quantile(spread, 0.25, axis=0), _FLOOR)
     steady = np.asarray((spread <= _UNSTEADY * usual).all(axis=1))
@@ -142,7 +115,7 @@ def read(
     )
 
 
-def _fit_to_use(n: int, one: Measured) -> None:
+def _check_numbers(n: int, one: Measured) -> None:
     samples, R = np.asarray(one.samples), np.asarray(one.R_WS)
     if samples.ndim != 2 or samples.shape[1] != 6 or len(samples) < 2:
         raise Refused(
@@ -161,7 +134,7 @@ def _fit_to_use(n: int, one: Measured) -> None:
         )
 
 
-def _alive(measured: Sequence[Measured]) -> None:
+def _check_not_frozen(measured: Sequence[Measured]) -> None:
     """Bit for bit the same within a pose, or from one pose to the next: nobody measured that."""
     for n, one in enumerate(measured):
         if (np.ptp(one.samples, axis=0) == 0.0).all():
@@ -179,7 +152,9 @@ def _alive(measured: Sequence[Measured]) -> None:
             )
 
 
-def _unsaturated(measured: Sequence[Measured], sensor_range: Sequence[float] | None) -> None:
+def _check_not_saturated(
+    measured: Sequence[Measured], sensor_range: Sequence[float] | None
+) -> None:
     """At the end of its range a sensor says nothing any more; that end may not have been given."""
     peaks = np.array([np.abs(one.samples).max(axis=0) for one in measured])
     if sensor_range is not None:
@@ -212,8 +187,3 @@ def _error_of_mean(samples: np.ndarray) -> np.ndarray:
         return samples.std(axis=0, ddof=1) / np.sqrt(n)
     means = np.array([block.mean(axis=0) for block in np.array_split(samples, _BLOCKS)])
     return means.std(axis=0, ddof=1) / np.sqrt(_BLOCKS)
-
-
-def part_names() -> tuple[tuple[slice, str, str], ...]:
-    """The two parts of a wrench with their names and units."""
-    return (LINEAR, "force", "N"), (ANGULAR, "torque", "Nm")

@@ -38,52 +38,30 @@ _DIRECTIONS = 200
 
 @dataclass(frozen=True)
 class Estimate:
-    """What hangs on the sensor, what the sensor reads without it, and how sure that is.
+    """What hangs on the sensor, what the sensor reads without it, and how sure that is."""
 
-    Attributes:
-        mass: kg.
-        center_of_mass: (3,) m, in sensor axes.
-        force_bias: (3,) N.
-        torque_bias: (3,) Nm.
-        gravity: (3,) m/s^2, at the base.
-        mounting: (3,) rad, rotation vector from the sensor's axes as the model has them to the
-            true ones; zero if it was not asked for.
-        errors: standard error of each fitted parameter, by name, in its unit.
-        condition: of the fit; above 100 the poses do not tell all parameters apart.
-        unseen: which, in words.
-        noise: (6,) of one reading, N and Nm rms.
-        residuals: (n, 6) of the poses used, N and Nm.
-        held_out: (n, 6) likewise, each pose predicted from all others.
-        left_force: N that stay unexplained at most, in any pose.
-        left_torque: Nm, likewise.
-        deadband_force: N that a deadband needs to take away that, and the noise.
-        deadband_torque: Nm, likewise.
-        verdict: 'good' or 'usable'; usable needs a deadband that is felt.
-        poses: numbers of the poses used, from 0.
-        R_WS: (n, 3, 3) their orientations.
-        left_out: numbers of the poses that were not still.
-    """
-
-    mass: float
-    center_of_mass: np.ndarray
-    force_bias: np.ndarray
-    torque_bias: np.ndarray
-    gravity: np.ndarray
+    mass: float  # kg
+    center_of_mass: np.ndarray  # (3,) m, in sensor axes
+    force_bias: np.ndarray  # (3,) N
+    torque_bias: np.ndarray  # (3,) Nm
+    gravity: np.ndarray  # (3,) m/s^2, at the base
+    # (3,) rad, rotation vector from the sensor's axes as the model has them to the true ones; zero
+    # if it was not asked for
     mounting: np.ndarray
-    errors: Mapping[str, float]
-    condition: float
-    unseen: tuple[str, ...]
-    noise: np.ndarray
-    residuals: np.ndarray
-    held_out: np.ndarray
-    left_force: float
-    left_torque: float
-    deadband_force: float
-    deadband_torque: float
-    verdict: str
-    poses: tuple[int, ...]
-    R_WS: np.ndarray
-    left_out: tuple[int, ...]
+    errors: Mapping[str, float]  # standard error of each fitted parameter, by name, in its unit
+    condition: float  # of the fit; above 100 the poses do not tell all parameters apart
+    unseen: tuple[str, ...]  # which, in words
+    noise: np.ndarray  # (6,) of one reading, N and Nm rms
+    residuals: np.ndarray  # (n, 6) of the poses used, N and Nm
+    held_out: np.ndarray  # (n, 6) likewise, each pose predicted from all others
+    left_force: float  # N that stay unexplained at most, in any pose
+    left_torque: float  # Nm, likewise
+    deadband_force: float  # N that a deadband needs to take away that, and the noise
+    deadband_torque: float  # Nm, likewise
+    verdict: str  # 'good' or 'usable'; usable needs a deadband that is felt
+    poses: tuple[int, ...]  # numbers of the poses used, from 0
+    R_WS: np.ndarray  # (n, 3, 3) their orientations
+    left_out: tuple[int, ...]  # numbers of the poses that were not still
 
     @property
     def residual_force(self) -> float:
@@ -129,14 +107,14 @@ def estimate(
             f"{_EARTH[1]}: put it right, or every mass is wrong",
         )
     readings = read(measured, sensor_range=sensor_range, real=real)
-    _see_enough(readings, g)
+    _check_spread(readings, g)
     found = fit(readings, g, mounting=mounting, tilt=tilt)
     explain(readings, found, g, tilt=tilt)
-    _weighs_something(found)
-    _plausible(found)
+    _check_weight(found)
+    _check_plausible(found)
     judge_residuals(readings, found)
     if known_mass is not None:
-        _agrees(found, known_mass)
+        _check_known_mass(found, known_mass)
     return _judged(readings, found, g)
 
 
@@ -159,7 +137,7 @@ def lacking(R_WS: np.ndarray, gravity: ArrayLike = GRAVITY) -> tuple[float, str]
     return float(s[1] / np.sqrt(len(u))), "xyz"[int(np.abs(Vt[2]).argmax())]
 
 
-def _see_enough(readings: Readings, gravity: np.ndarray) -> None:
+def _check_spread(readings: Readings, gravity: np.ndarray) -> None:
     spread, axis = lacking(readings.R_WS, gravity)
     if spread < _SPREAD:
         raise Refused(
@@ -170,7 +148,7 @@ def _see_enough(readings: Readings, gravity: np.ndarray) -> None:
         )
 
 
-def _weighs_something(found: Fit) -> None:
+def _check_weight(found: Fit) -> None:
     error = found.errors()[0]
     if found.mass <= max(_SURE * error, _LIGHTEST):
         raise Refused(
@@ -181,7 +159,7 @@ def _weighs_something(found: Fit) -> None:
         )
 
 
-def _plausible(found: Fit) -> None:
+def _check_plausible(found: Fit) -> None:
     if found.mass > _HEAVIEST:
         raise Refused(
             "too heavy",
@@ -203,7 +181,7 @@ def _plausible(found: Fit) -> None:
         )
 
 
-def _agrees(found: Fit, known: float) -> None:
+def _check_known_mass(found: Fit, known: float) -> None:
     if not known > 0:
         raise Refused("odds", f"the known mass must be above 0 kg, got {known:g}")
     off, error = found.mass - known, found.errors()[0]

@@ -15,14 +15,8 @@ from ur_admittance.model import RobotModel
 
 
 def text_of(found: Estimate, *, robot: str, sensor: str, day: date, model: RobotModel) -> str:
-    """The YAML text.
-
-    Args:
-        found: what was estimated.
-        robot: its name.
-        sensor: its name.
-        day: of the measurement.
-        model: where the sensor was taken to be.
+    """The YAML text, with the names of robot and sensor, and the day of the measurement; `model`:
+    where the sensor was taken to be.
     """
     e = found.errors
     rows = [

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.calibration.measured import Readings
-from ur_admittance.errors import CalibrationError
+from ur_admittance.errors import CalibrationError, needs
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 
 _HUBER = 2.5
@@ -39,36 +39,24 @@ NAMES = (
 
 def optimizer() -> Any:
     """The `scipy.optimize` module, or how to get it."""
-    try:
+    with needs("calibration needs SciPy", "calibrate", CalibrationError):
         return importlib.import_module("scipy.optimize")
-    except ImportError as error:
-        raise CalibrationError(
-            f"calibration needs SciPy, which cannot be imported here ({error}): "
-            'pip install "ur-admittance[calibrate]"'
-        ) from error
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Parameters and how sure they are.
+    """Parameters and how sure they are."""
 
-    Attributes:
-        x: (15,) mass [kg], first moment m c [kg m], force bias [N], torque bias [Nm], mounting
-            rotation [rad], tilt of gravity about the base's x and y [rad].
-        free: (15,) which of them were fitted.
-        covariance: (15, 15) of x; zero where nothing was fitted.
-        residuals: (n, 6) reading less model, N and Nm.
-        scale: (6,) of the residuals, N and Nm: noise of a mean, or what is left if that is more.
-        condition: of the fit, each parameter in its own best unit.
-        unseen: directions in the parameters that the poses do not tell apart, in words.
-    """
-
+    # (15,) mass [kg], first moment m c [kg m], force bias [N], torque bias [Nm], mounting rotation
+    # [rad], tilt of gravity about the base's x and y [rad]
     x: np.ndarray
-    free: np.ndarray
-    covariance: np.ndarray
-    residuals: np.ndarray
+    free: np.ndarray  # (15,) which of them were fitted
+    covariance: np.ndarray  # (15, 15) of x; zero where nothing was fitted
+    residuals: np.ndarray  # (n, 6) reading less model, N and Nm
+    # (6,) of the residuals, N and Nm: noise of a mean, or what is left if that is more
     scale: np.ndarray
-    condition: float
+    condition: float  # of the fit, each parameter in its own best unit
+    # directions in the parameters that the poses do not tell apart, in words
     unseen: tuple[str, ...]
 
     @property
@@ -212,23 +200,17 @@ def nearest_rotation(force: np.ndarray, pull: np.ndarray) -> np.ndarray:
 
 
 def exponential(phi: np.ndarray) -> np.ndarray:
-    """The rotation (3, 3) about a vector, rad (3,): Rodrigues' formula."""
-    angle = float(np.linalg.norm(phi))
-    if angle < 1e-12:
-        return np.eye(3) + skew(phi)
-    K = skew(phi / angle)
-    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+    """The rotation (3, 3) about a vector, rad (3,)."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_rotvec(phi).as_matrix()
 
 
 def logarithm(R: np.ndarray) -> np.ndarray:
     """The vector, rad (3,), about which a rotation turns."""
-    angle = float(np.arccos(np.clip((np.trace(R) - 1) / 2, -1, 1)))
-    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    if angle < 1e-9:
-        return axis / 2
-    if np.linalg.norm(axis) < 1e-6:  # half a turn
-        return angle * np.linalg.svd(R - np.eye(3))[2][2]
-    return angle * axis / np.linalg.norm(axis)
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_matrix(R).as_rotvec()
 
 
 def skew(a: np.ndarray) -> np.ndarray:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -311,28 +310,19 @@ def write_along(segment, phases, t, pace, out):
     out[COUNT] += 1.0
 
 
-class Compiled(NamedTuple):
-    """The functions above, callable without the dispatcher."""
-
-    finite: Callable
-    measured: Callable
-    guard: Callable
-    take_desired: Callable
-    take_joints: Callable
-    write_desired: Callable
-    way_between: Callable
-    write_along: Callable
-
-
 @functools.cache
-def compiled() -> Compiled:
-    """Compile or load everything now, not on the robot."""
+def compiled() -> SimpleNamespace:
+    """The functions above, without the dispatcher: compiled or loaded now, not on the robot."""
     values, inputs, state = np.zeros(OWN), layout.new_inputs(), layout.new_state()
     outputs, reference = layout.new_outputs(), np.zeros(DESIRED_SIZE)
-    functions = (
-        finite, measured, guard, take_desired, take_joints, write_desired, way_between, write_along
-    )  # fmt: skip
-    with announced("the chain", *functions):
+    functions = {
+        f.__name__: f
+        for f in (
+            *(finite, measured, guard, take_desired, take_joints),
+            *(write_desired, way_between, write_along),
+        )
+    }
+    with announced("the chain", *functions.values()):
         finite(values)
         strided = np.zeros((6, 2))[:, 0]  # so that the compiled code takes any stride
         measured(values, strided, strided, 0.002, 0.0, 0.0, 0.002)
@@ -345,4 +335,4 @@ def compiled() -> Compiled:
         write_desired(np.eye(4), np.zeros(6), reference)
         way_between(np.ones(7), np.ones(7), np.zeros(13))
         write_along(np.ones(13), np.zeros((7, 5)), 0.0, 1.0, reference)
-    return Compiled(*map(entry_point, functions))
+    return SimpleNamespace(**{name: entry_point(f) for name, f in functions.items()})

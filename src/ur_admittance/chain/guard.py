@@ -66,8 +66,7 @@ class Guard:
     def wire(self, active: Sequence[Link], law: np.ndarray | None) -> None:
         """Take the commands of these links from now on; the other joints brake.
 
-        Args:
-            law: the outputs of the admittance, if there is one.
+        `law`: the outputs of the admittance, if there is one.
         """
         commands = [name.rpartition("/") for link in active for name in link.commands]
         commanded = {joint for joint, _, _ in commands}

@@ -60,22 +60,16 @@ class Link:
     """One controller of a chain. The manager calls these methods, in the order of ros2_control's
     life cycle; a link of your own overrides what it needs. One that is also a `Pacer` says, before
     each cycle, how fast time runs in the chain (see `ScaledTrajectory`).
-
-    Attributes:
-        name: unique in the chain; the first part of its references' names.
-        reads: state of the robot, and references of links that must be active with this one.
-        may_read: references of links that may be inactive.
-        commands: joint commands that only this link writes while it is active.
-        exports: its references, without its name.
-        state: 'unconfigured', 'inactive', 'active', 'leaving' or 'error'; the manager's to set.
     """
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = name  # unique in the chain; the first part of its references' names
+        # state of the robot, and references of links that must be active with this one
         self.reads: tuple[str, ...] = ()
-        self.may_read: tuple[str, ...] = ()
-        self.commands: tuple[str, ...] = ()
-        self.exports: tuple[str, ...] = ()
+        self.may_read: tuple[str, ...] = ()  # references of links that may be inactive
+        self.commands: tuple[str, ...] = ()  # of joints, that only it writes while it is active
+        self.exports: tuple[str, ...] = ()  # its references, without its name
+        # or 'inactive', 'active', 'leaving', 'error'; the manager's to set
         self.state = "unconfigured"
 
     def declare(self, joints: tuple[str, ...]) -> None:
@@ -135,16 +129,11 @@ class Pacer(Protocol):
 
 
 class Interfaces:
-    """All named numbers of a chain, in one array.
-
-    Attributes:
-        values: (1024,) the array; never replaced.
-        joints: names, base to tip.
-    """
+    """All named numbers of a chain, in one array."""
 
     def __init__(self, joints: Sequence[str]) -> None:
-        self.values = np.zeros(CAPACITY)
-        self.joints = tuple(joints)
+        self.values = np.zeros(CAPACITY)  # the array; never replaced
+        self.joints = tuple(joints)  # names, base to tip
         state = (*positions(joints), *velocities(joints), *WRENCH, *TIMES, SCALING)
         self._read = {name: n for n, name in enumerate(state)}
         command = (*velocities(joints), *positions(joints))
@@ -183,11 +172,8 @@ class Interfaces:
             self._read.pop(name, None)
 
     def check(self, link: Link, references: Iterable[str] = ()) -> None:
-        """Raise unless everything that the link reads and commands exists, and it exports nothing
+        """Raise unless all it reads and commands exists, or will (`references`), and no export is
         twice.
-
-        Args:
-            references: that will exist besides.
         """
         twice = sorted({name for name in link.exports if link.exports.count(name) > 1})
         if twice:

@@ -29,13 +29,7 @@ class Lifecycle:
         joint_velocity: ArrayLike | None = None,
         joint_acceleration: ArrayLike | None = None,
     ) -> None:
-        """
-        Args:
-            model: the arm.
-            rate: cycles a second, Hz.
-            joint_velocity: limit of each joint, rad/s (6,); default: the arm's.
-            joint_acceleration: likewise, rad/s^2.
-        """
+        """See `ControllerManager`."""
         self.model = model
         self.interfaces = Interfaces(model.joint_names)
         self.failure: Failure | None = None

@@ -38,20 +38,14 @@ _STREAMED = {  # bit, and place among the exports
 
 @dataclass(frozen=True)
 class Desired:
-    """What a policy wants of the tool, in W axes.
+    """What a policy wants of the tool, in W axes."""
 
-    Attributes:
-        X_WD: pose of the probe (4, 4); None to move on from where it should be now, by the twist.
-        V_WD: twist [linear; angular] (6,), m/s and rad/s; None for at rest.
-        age: how old this is, s.
-        stream: force, axes and gains by the names of `Controller.stream`, such as
-            `{"stiffness": k}` with six numbers. With neither pose nor twist beside it, the desired
-            pose is left alone.
-    """
-
+    # pose of the probe (4, 4); None to move on from where it should be now, by the twist
     X_WD: ArrayLike | None = None
-    V_WD: ArrayLike | None = None
-    age: float = 0.0
+    V_WD: ArrayLike | None = None  # twist [linear; angular] (6,), m/s and rad/s; None for at rest
+    age: float = 0.0  # how old this is, s
+    # force, axes and gains by the names of `Controller.stream`, such as `{"stiffness": k}` with six
+    # numbers. With neither pose nor twist beside it, the desired pose is left alone.
     stream: Mapping[str, ArrayLike] | None = None
 
 

@@ -169,7 +169,7 @@ class ControllerManager(Lifecycle):
 
     @property
     def mode(self) -> str:
-        """'inactive', 'active', 'holding' (goes on by itself), 'stopped' (until `recover`) or
+        """'inactive', 'active', 'holding' (goes on by itself), 'stopped' (until `recover`),
         'leaving'.
         """
         if self._guard.halted:

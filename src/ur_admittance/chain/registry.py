@@ -12,16 +12,12 @@ RUNNING = ("active", "leaving")
 
 
 class Registry:
-    """All links that are loaded.
-
-    Attributes:
-        order: the links, each after all it reads from; else in the order they were loaded.
-    """
+    """All links that are loaded."""
 
     def __init__(self, interfaces: Interfaces) -> None:
         self._interfaces = interfaces
         self._links: dict[str, Link] = {}
-        self.order: list[Link] = []
+        self.order: list[Link] = []  # each after all it reads from; else as they were loaded
 
     def named(self, names: str | Iterable[str]) -> list[Link]:
         """The links of these names."""
@@ -48,9 +44,7 @@ class Registry:
         return _heads(link.reads) & self._links.keys()
 
     def feeders(self, links: Sequence[Link]) -> list[Link]:
-        """The running links whose references end, by one link or several, in joint commands of
-        these.
-        """
+        """The running links whose references end, by whatever links, in joint commands of these."""
         found: list[Link] = []
         ahead = [link for link in links if link.commands]
         while ahead:
@@ -134,8 +128,7 @@ class Registry:
     def strike(self, failed: Link | None, why: str) -> tuple[list[Link], list[Link]]:
         """Tell everything downstream of a failed link, or everything, that it is to brake.
 
-        Returns:
-            The links that are over, in state 'error', and those that bring themselves to rest.
+        Returns the links that are over, in state 'error', and those that bring themselves to rest.
         """
         running = {link.name for link in self.running()}
         over: list[Link] = []

@@ -14,25 +14,16 @@ _THROTTLE = 1.0  # s between two lines about the same link
 
 @dataclass(frozen=True)
 class Failure:
-    """What failed, and the last two seconds before.
+    """What failed, and the last two seconds before."""
 
-    Attributes:
-        link: the one that failed; empty if a stop was asked for.
-        why: what it raised or returned, in words.
-        error: the exception with its traceback, if there was one.
-        time: s since the manager was activated.
-        stopped: the links that are over, or bring themselves to rest, in the order of the chain.
-        names: of the columns of `trace`.
-        trace: all interfaces of the last two seconds, one row a cycle, oldest first.
-    """
-
-    link: str
-    why: str
-    error: Exception | None
-    time: float
+    link: str  # the one that failed; empty if a stop was asked for
+    why: str  # what it raised or returned, in words
+    error: Exception | None  # the exception with its traceback, if there was one
+    time: float  # s since the manager was activated
+    # the links that are over, or bring themselves to rest, in the order of the chain
     stopped: tuple[str, ...]
-    names: tuple[str, ...]
-    trace: np.ndarray
+    names: tuple[str, ...]  # of the columns of `trace`
+    trace: np.ndarray  # all interfaces of the last two seconds, one row a cycle, oldest first
 
     @property
     def words(self) -> str:

@@ -47,11 +47,7 @@ class Switch:
         *,
         at_rest: bool = False,
     ) -> None:
-        """
-        Args:
-            joints: names of all joints of the arm.
-            at_rest: the arm is known to stand.
-        """
+        """`joints`: names of all joints of the arm; `at_rest`: it is known to stand."""
         self.leaving, self.entering = list(leaving), list(entering)
         self.seconds = 0.0
         touched = {c.rpartition("/")[0] for link in (*leaving, *entering) for c in link.commands}

@@ -13,6 +13,7 @@ from ur_admittance.cli.bench import bench
 from ur_admittance.cli.calibrate import calibrate
 from ur_admittance.cli.check import check
 from ur_admittance.cli.cockpit import cockpit
+from ur_admittance.cli.common import flag
 from ur_admittance.cli.demo import demo
 from ur_admittance.cli.doctor import doctor
 from ur_admittance.cli.fake_robot import fake_robot
@@ -33,7 +34,7 @@ from ur_admittance.cli.stop import stop
 from ur_admittance.cli.tare import tare
 from ur_admittance.cli.teach import teach
 from ur_admittance.cli.tune import tune
-from ur_admittance.cli.verb import NumbersVerb, Verb, Verbs, formerly
+from ur_admittance.cli.verb import NumbersVerb, Verb, Verbs
 from ur_admittance.cli.watch import watch
 from ur_admittance.cli.wrench_ros2 import wrench_ros2
 from ur_admittance.live.plain_text import degrade
@@ -56,8 +57,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool,
-        typer.Option("--version", help="Print it, and leave.", callback=_version, is_eager=True),
+        bool, flag("--version", "Print it, and leave.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Make a Universal Robots arm give way to force."""
@@ -95,15 +95,7 @@ _PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "wrench-ros2": wrench_ros2,
     },
 }
-_SHAPES: dict[str, type[Verb]] = {
-    "run": RunCommand,
-    "play": RunCommand,
-    "set": NumbersVerb,
-    "check": formerly(robot="arm"),
-    "map": formerly(robot="arm"),
-    "tune": formerly(robot="arm"),
-    "fake-robot": formerly(model="arm"),
-}
+_SHAPES: dict[str, type[Verb]] = {"run": RunCommand, "play": RunCommand, "set": NumbersVerb}
 for panel, verbs in _PANELS.items():
     for name, verb in verbs.items():
         app.command(name, cls=_SHAPES.get(name, Verb), rich_help_panel=panel)(verb)

@@ -39,8 +39,8 @@ def arm_at(
 
 
 def to_lead(url: str, config: Config) -> Config:
-    """The configuration to lead that arm with: over ROS 2 by positions, which are held should
-    this process die.
+    """The configuration to lead that arm with: over ROS 2 by positions, held should this process
+    die.
     """
     return config.replace({"output.mode": "position"}) if kind_of(url) == "ros2" else config
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import AsJson, console, explained
+from ur_admittance.cli.common import AsJson, console, explained, flag, option
 from ur_admittance.errors import ConfigError
 
 
@@ -15,13 +15,13 @@ from ur_admittance.errors import ConfigError
 def bench(
     loop: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--loop",
-            help="Measure the control loop; all there is so far, so that `bench` alone does it.",
+            "Measure the control loop; all there is so far, so that `bench` alone does it.",
             show_default=False,
         ),
     ] = True,
-    seconds: Annotated[float, typer.Option(help="How long each row runs [s].")] = 10.0,
+    seconds: Annotated[float, option("How long each row runs [s].")] = 10.0,
     as_json: AsJson = False,
 ) -> None:
     """Measure the control loop on this machine, without a robot.

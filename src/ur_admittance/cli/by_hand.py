@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ur_admittance.robots.base import Robot
 
 
-def led(
+def guided(
     arm: Robot,
     asked: Sequence[int],
     tell: Callable[[list[Measured]], None],

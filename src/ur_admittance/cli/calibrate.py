@@ -12,7 +12,7 @@ import typer
 
 from ur_admittance.cli.arms import run_to_lead
 from ur_admittance.cli.assent import Yes, assent_of, permits
-from ur_admittance.cli.by_hand import led
+from ur_admittance.cli.by_hand import guided
 from ur_admittance.cli.common import WRENCH, AsJson, RobotUrl, explained, read_config
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.useless import refuse_useless
@@ -182,7 +182,7 @@ def _measured(
                 "measure its payload (Installation, Payload)"
             )
         if by_hand:
-            return arm.name, arm.model, led(arm, asked, tell), arm.real_sensor
+            return arm.name, arm.model, guided(arm, asked, tell), arm.real_sensor
         here = arm.look().q.copy()
         ways = choose(arm.model, run.config, here, count=poses - 1, tilt=math.radians(tilt))
         _show_way(arm.name, arm.model, here, ways)

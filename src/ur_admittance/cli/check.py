@@ -9,7 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.common import JOINTS, AsJson, console, explained, read_config
+from ur_admittance.cli.common import (
+    JOINTS,
+    AsJson,
+    argument,
+    console,
+    explained,
+    option,
+    read_config,
+)
 from ur_admittance.config import Config, advice
 from ur_admittance.config.field import AXES, FRAMES, TRANSLATIONS
 from ur_admittance.config.validate import as_numbers
@@ -18,21 +26,18 @@ from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
 
 @explained()
 def check(
-    file: Annotated[str, typer.Argument(help="A YAML file, or preset:NAME.", metavar="FILE")],
+    file: Annotated[str, argument("A YAML file, or preset:NAME.", "FILE")],
     arm: Annotated[
         str,
-        typer.Option(
-            help="Also check it for this arm, say ur5e: joint limits [rad/s, rad/s^2], start, "
+        option(
+            "Also check it for this arm, say ur5e: joint limits [rad/s, rad/s^2], start, "
             "workspace and equilibrium against its reach [m].",
-            metavar="MODEL",
+            "MODEL",
         ),
     ] = "",
     q: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(
-            help="Joint angles of the start, base to tool [rad]; else the arm's home.",
-            metavar=JOINTS,
-        ),
+        option("Joint angles of the start, base to tool [rad]; else the arm's home.", JOINTS),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +52,7 @@ def check(
     try:
         config = read_config(file)
         config.equilibrium_pose()
-        _see_mesh(config)
+        _check_mesh(config)
         if q is not None and not arm:
             raise ConfigError("--q: are joint angles of which arm? Give --arm, too")
         found = _arm(config, arm, q) if arm else None
@@ -66,7 +71,7 @@ def check(
         _show(file, result)
 
 
-def _see_mesh(config: Config) -> None:
+def _check_mesh(config: Config) -> None:
     """See that the tool's mesh can be read, where there is MuJoCo to read it."""
     from importlib.util import find_spec
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import SIM_URLS, explained
+from ur_admittance.cli.common import SIM_URLS, explained, flag, option
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 
@@ -16,45 +16,35 @@ from ur_admittance.errors import ConfigError
 def cockpit(
     context: typer.Context,
     robot: Annotated[
-        str,
-        typer.Option(
-            help=f"The simulated arm to start where nothing runs: {SIM_URLS}.",
-            metavar="URL",
-        ),
+        str, option(f"The simulated arm to start where nothing runs: {SIM_URLS}.", "URL")
     ] = "sim",
     attach: Annotated[
         str | None,
-        typer.Option(
-            help="Show this robot, which `run` controls already, say rtde://192.168.1.10; start "
+        option(
+            "Show this robot, which `run` controls already, say rtde://192.168.1.10; start "
             "nothing.",
-            metavar="NAME",
+            "NAME",
         ),
     ] = None,
     config: Annotated[
-        str,
-        typer.Option(help="Of the simulated arm: a YAML file, or preset:NAME.", metavar="FILE"),
+        str, option("Of the simulated arm: a YAML file, or preset:NAME.", "FILE")
     ] = "preset:hand-guiding",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="TCP port of the page; 0: any that is free.")
+        int, option("TCP port of the page; 0: any that is free.", min=0, max=65535)
     ] = 8080,
     host: Annotated[
         str,
-        typer.Option(
-            help="Address to listen on; one that others can reach makes looking need the token, "
-            "too.",
-            metavar="ADDRESS",
+        option(
+            "Address to listen on; one that others can reach makes looking need the token, too.",
+            "ADDRESS",
         ),
     ] = "127.0.0.1",
     recordings: Annotated[
-        Path,
-        typer.Option(help="Folder of recordings and reports; made when needed.", metavar="FOLDER"),
+        Path, option("Folder of recordings and reports; made when needed.", "FOLDER")
     ] = Path("ur-admittance-recordings"),
-    open_: Annotated[
-        bool, typer.Option("--open", help="Open the page in this machine's browser.")
-    ] = False,
+    open_: Annotated[bool, flag("--open", "Open the page in this machine's browser.")] = False,
     real_time: Annotated[
-        bool,
-        typer.Option("--real-time", help="The simulated arm keeps the clock's time, and is late."),
+        bool, flag("--real-time", "The simulated arm keeps the clock's time, and is late.")
     ] = False,
 ) -> None:
     """Push an arm, see what it feels, and tune it, in the browser.
@@ -68,7 +58,7 @@ def cockpit(
     import asyncio
     import logging
 
-    from ur_admittance.cockpit.doors import Doors
+    from ur_admittance.cockpit.access import AccessPolicy
     from ur_admittance.cockpit.start import cockpit as serve
     from ur_admittance.cockpit.start import running
 
@@ -90,7 +80,7 @@ def cockpit(
         refuse_useless(context, why, "config", "real_time")
         if attach != f"sim:{arm or 'ur5e'}":
             refuse_useless(context, why, "robot")
-    doors = Doors(host, port)
+    access = AccessPolicy(host, port)
     logging.basicConfig(format="%(asctime)s  %(message)s", datefmt="%H:%M:%S")
 
     def ready(name: str, address: str) -> None:
@@ -105,7 +95,7 @@ def cockpit(
         typer.echo(f"starting a simulated {arm or 'ur5e'} ...")
     asyncio.run(
         serve(
-            doors,
+            access,
             folder=recordings,
             attach=attach,
             arm=arm or "ur5e",

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.attend import moved, tell_stop
-from ur_admittance.cli.common import FAILED, AsJson, console, explained
-from ur_admittance.cli.demo_rtde import demo_on
-from ur_admittance.cli.kinds import kind_of
+from ur_admittance.cli.assent import assent_of
+from ur_admittance.cli.attend import RunRequest, moved, tell_end, tell_stop
+from ur_admittance.cli.common import FAILED, AsJson, console, explained, flag, option
+from ur_admittance.cli.kinds import asked_of, kind_of
 from ur_admittance.cli.useless import refuse_useless
+from ur_admittance.config import Config
 from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from ur_admittance.scenarios import Finding, Scenario
 
+ON_ARM = 20.0  # s, of a real one
 FAST = 10.0  # times as fast as the clock: what the recorder follows on a slow machine
 
 
@@ -30,34 +32,22 @@ def demo(
     context: typer.Context,
     robot: Annotated[
         str,
-        typer.Option(
-            help="sim, or rtde://HOST: a real arm, which asks first, then gives way to your hand "
+        option(
+            "sim, or rtde://HOST: a real arm, which asks first, then gives way to your hand "
             "for 20 s.",
-            metavar="URL",
+            "URL",
         ),
     ] = "sim",
     scenario: Annotated[
-        str,
-        typer.Option(
-            help="hand-guiding, surface, wall, peg, polish, or all in turn.", metavar="SCENE"
-        ),
+        str, option("hand-guiding, surface, wall, peg, polish, or all in turn.", "SCENE")
     ] = "hand-guiding",
     out: Annotated[
-        Path,
-        typer.Option(
-            help="Folder for recordings and reports; older ones are replaced.", metavar="FOLDER"
-        ),
+        Path, option("Folder for recordings and reports; older ones are replaced.", "FOLDER")
     ] = Path("ur-admittance-demo"),
-    pace: Annotated[
-        float, typer.Option(min=0.1, max=FAST, help="How many times as fast as the clock.")
-    ] = 1.0,
-    fast: Annotated[
-        bool, typer.Option("--fast", help=f"Do not watch: the same as --pace {FAST:g}.")
-    ] = False,
-    ideal: Annotated[
-        bool, typer.Option("--ideal", help="An arm without lag, delay and sensor noise.")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise.")] = 0,
+    pace: Annotated[float, option("How many times as fast as the clock.", min=0.1, max=FAST)] = 1.0,
+    fast: Annotated[bool, flag("--fast", f"Do not watch: the same as --pace {FAST:g}.")] = False,
+    ideal: Annotated[bool, flag("--ideal", "An arm without lag, delay and sensor noise.")] = False,
+    seed: Annotated[int, option("Of the sensor's noise.", min=0)] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Show what a compliant arm does: a scripted scene of about 20 s with a simulated UR5e.
@@ -74,7 +64,7 @@ def demo(
         why = "is for a simulated arm; a real one has a time and noise of its own, leave it out"
         refuse_useless(context, why, "pace", "fast", "ideal", "seed")
         out.mkdir(parents=True, exist_ok=True)
-        demo_on(robot, out, as_json=as_json)
+        _demo_on(robot, out, as_json=as_json)
         return
     if robot != "sim":
         raise ConfigError(f"--robot: must be sim or rtde://HOST, got {robot!r:.100}")
@@ -99,6 +89,34 @@ def demo(
     elif len(results) > 1:
         screen.print(f"{good} of {len(results)} scenes went as they should")
     if good < len(results):
+        raise typer.Exit(FAILED)
+
+
+def _demo_on(robot: str, out: Path, *, as_json: bool) -> None:
+    """A real arm gives way to a hand, slowly, after somebody was asked; recorded and reported."""
+    from ur_admittance.realtime import RealTime
+    from ur_admittance.report.write import write_report
+    from ur_admittance.telemetry.recording import read
+
+    assent_of("demo").require(
+        "demo",
+        f"The arm at {robot} will give way to your hand for {ON_ARM:g} s, at most 0.1 m/s. Clear "
+        "what it could meet, keep a hand at the emergency stop, and let nothing touch the tool "
+        "until it says so.",
+    )
+    config = Config.preset("hand-guiding").replace({"max_linear_velocity": 0.1})
+    file, view = out / "hand-guiding.mcap", "" if as_json else "panel"
+    request = RunRequest("demo", robot, config, ON_ARM, file, RealTime(), view)
+    done = asked_of(robot, []).drive(request)
+    summary, recorded = done.summary, done.recorded
+    page = write_report(read(file), out / "hand-guiding", "A hand leads the arm", [])
+    if as_json:
+        typer.echo(json.dumps({**summary.as_dict(), "recording": str(file), "report": str(page)}))
+    else:
+        tell_end(summary, recorded)
+        typer.echo(f"report     {page}")
+    if summary.faulted:
+        tell_stop(summary, recorded, simulated=False)
         raise typer.Exit(FAILED)
 
 

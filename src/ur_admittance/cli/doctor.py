@@ -22,6 +22,8 @@ from ur_admittance.cli.common import (
     AsJson,
     console,
     explained,
+    flag,
+    option,
     read_config,
 )
 from ur_admittance.cli.kinds import kind_of
@@ -57,57 +59,39 @@ class Asked:
 def doctor(
     context: typer.Context,
     robot: Annotated[
-        str,
-        typer.Option(
-            help=f"Also look at this robot: {SIM_URLS}, rtde://192.168.1.10, ros2.", metavar="URL"
-        ),
+        str, option(f"Also look at this robot: {SIM_URLS}, rtde://192.168.1.10, ros2.", "URL")
     ] = "",
     wrench: Wrench = "robot",
     sensor_pose: SensorPose = None,
     average: Average = False,
-    config: Annotated[
-        str, typer.Option(help="Also look at this YAML file, or preset:NAME.", metavar="FILE")
-    ] = "",
-    seconds: Annotated[
-        float, typer.Option(min=0.2, max=600, help="How long to measure wake-ups [s].")
-    ] = 10.0,
+    config: Annotated[str, option("Also look at this YAML file, or preset:NAME.", "FILE")] = "",
+    seconds: Annotated[float, option("How long to measure wake-ups [s].", min=0.2, max=600)] = 10.0,
     listen: Annotated[
-        float, typer.Option(min=0.5, max=600, help="How long to listen to the robot [s].")
+        float, option("How long to listen to the robot [s].", min=0.5, max=600)
     ] = 30.0,
     sensor_range: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(help="Greatest reading of each axis of the sensor [N, Nm].", metavar=WRENCH),
+        option("Greatest reading of each axis of the sensor [N, Nm].", WRENCH),
     ] = None,
     push: Annotated[
-        bool, typer.Option("--push", help="Also ask you to push the tool along +x, +y and +z.")
+        bool, flag("--push", "Also ask you to push the tool along +x, +y and +z.")
     ] = False,
     three_poses: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--three-poses",
-            help="Also ask you to tilt the tool by hand (freedrive) to three sides: does the "
+            "Also ask you to tilt the tool by hand (freedrive) to three sides: does the "
             "payload explain each?",
         ),
     ] = False,
-    model: Annotated[
-        str, typer.Option(help="The arm it must be, say ur5e (rtde).", metavar="MODEL")
-    ] = "",
-    serial: Annotated[
-        str, typer.Option(help="The serial number it must have (rtde).", metavar="NUMBER")
-    ] = "",
+    model: Annotated[str, option("The arm it must be, say ur5e (rtde).", "MODEL")] = "",
+    serial: Annotated[str, option("The serial number it must have (rtde).", "NUMBER")] = "",
     calibration: Annotated[
-        str,
-        typer.Option(
-            help="The kinematic calibration it must have, as a refusal prints it (rtde).",
-            metavar="SUM",
-        ),
+        str, option("The kinematic calibration it must have, as a refusal prints it (rtde).", "SUM")
     ] = "",
     write_tool: Annotated[
         Path | None,
-        typer.Option(
-            help="Write TCP and payload of the pendant to this file, as a tool (rtde).",
-            metavar="FILE",
-        ),
+        option("Write TCP and payload of the pendant to this file, as a tool (rtde).", "FILE"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -237,11 +221,11 @@ def _sensor(arm: Robot, config: Config, heard: Heard, asked: Asked) -> Iterator[
         typer.echo(f"push the tool along its +{'xyz'[axis]}, now, for 5 s ...", err=True)
         yield stream.felt(arm, config, axis, 5.0)
     if asked.three_poses:
-        from ur_admittance.cli.by_hand import led
+        from ur_admittance.cli.by_hand import guided
         from ur_admittance.run.signals import signals
 
         with signals() as ended:
-            measured = led(
+            measured = guided(
                 arm,
                 ended,
                 lambda poses: typer.echo(f"pose {len(poses)} of {_THREE} taken", err=True),

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import gc
 import json
-import signal
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ur_admittance.cli.attend import to_and_fro
-from ur_admittance.cli.common import FORCE, ArmModel, AsJson, explained, read_config
+from ur_admittance.cli.common import (
+    FORCE,
+    ArmModel,
+    AsJson,
+    RunSeconds,
+    check_seconds,
+    explained,
+    flag,
+    option,
+    read_config,
+)
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config.validate import pose_of
 from ur_admittance.errors import ConfigError
 from ur_admittance.realtime import RealTime, prepare, restore
+from ur_admittance.run.signals import signals
 
 
 @explained()
@@ -24,82 +35,75 @@ def fake_robot(
     arm: ArmModel = "ur5e",
     host: Annotated[
         str,
-        typer.Option(
-            help="Address to listen on. Nobody beyond this machine can connect unless told so: "
+        option(
+            "Address to listen on. Nobody beyond this machine can connect unless told so: "
             "whoever can connect can run scripts.",
-            metavar="ADDRESS",
+            "ADDRESS",
         ),
     ] = "127.0.0.1",
-    ports: Annotated[
-        int, typer.Option(help="Added to the ports of a real controller.", metavar="OFFSET")
-    ] = 0,
+    ports: Annotated[int, option("Added to the ports of a real controller.", "OFFSET")] = 0,
     free_ports: Annotated[
-        bool, typer.Option("--free-ports", help="Any ports that are free; it says which.")
+        bool, flag("--free-ports", "Any ports that are free; it says which.")
     ] = False,
     scene: Annotated[
         list[str] | None,
-        typer.Option(
-            help="What stands around: table=Z or wall=X, at that height or distance [m]. May be "
+        option(
+            "What stands around: table=Z or wall=X, at that height or distance [m]. May be "
             "repeated; the arm then holds a ball of 2 cm radius.",
-            metavar="WHAT=M",
+            "WHAT=M",
         ),
     ] = None,
     tool: Annotated[
         str,
-        typer.Option(
-            help="A configuration whose `tool` the arm carries: mass [kg], centre [m], point [m, "
+        option(
+            "A configuration whose `tool` the arm carries: mass [kg], centre [m], point [m, "
             "rad]; the pendant is told of it.",
-            metavar="FILE",
+            "FILE",
         ),
     ] = "",
     push: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(
-            help="Push the flange with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
+        option(
+            "Push the flange with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
             "back, 1 s rest, and so on.",
-            metavar=FORCE,
+            FORCE,
         ),
     ] = None,
     fault: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Break something: WHERE:WHAT[=VALUE][@SECONDS], such as rtde:drop=0.01 or "
+        option(
+            "Break something: WHERE:WHAT[=VALUE][@SECONDS], such as rtde:drop=0.01 or "
             "sensor:freeze@10. May be repeated. `--fault help` lists all.",
-            metavar="FAULT",
+            "FAULT",
         ),
     ] = None,
     program: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="A script that the dashboard can load by the file's name. May be repeated.",
-            metavar="FILE",
-        ),
+        option("A script that the dashboard can load by the file's name. May be repeated.", "FILE"),
     ] = None,
     state: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Start in this state: off, idle, local, reduced, safeguard-stop, protective-stop, "
+        option(
+            "Start in this state: off, idle, local, reduced, safeguard-stop, protective-stop, "
             "emergency-stop or violation. May be repeated; else powered, brakes released and in "
             "remote control.",
-            metavar="STATE",
+            "STATE",
         ),
     ] = None,
     fieldbus: Annotated[
-        bool, typer.Option("--fieldbus", help="A field bus is in use and has the lower registers.")
+        bool, flag("--fieldbus", "A field bus is in use and has the lower registers.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise and the faults.")] = 0,
+    seed: Annotated[int, option("Of the sensor's noise and the faults.", min=0)] = 0,
     priority: Annotated[
         int,
-        typer.Option(
+        option(
+            "Real-time priority, 1 to 99: as punctual as a controller with a computer of its "
+            "own; 0 asks for none.",
             min=0,
             max=99,
-            help="Real-time priority, 1 to 99: as punctual as a controller with a computer of its "
-            "own; 0 asks for none.",
         ),
     ] = 0,
-    seconds: Annotated[
-        float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
-    ] = None,
+    seconds: RunSeconds = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a fake UR controller (PolyScope 5) with a simulated arm.
@@ -118,8 +122,7 @@ def fake_robot(
         return
     if free_ports:
         refuse_useless(context, "--free-ports takes any; leave one of them out", "ports")
-    if seconds is not None and not seconds >= 0:
-        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+    check_seconds(seconds)
 
     from ur_fake.server import LOOPBACK, Controller
 
@@ -140,12 +143,7 @@ def fake_robot(
     )
     if held:
         held.tell(controller.machine)
-    asked: list[int] = []
-    before = {
-        number: signal.signal(number, lambda got, _frame: asked.append(got))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
+    with signals() as asked, closing(controller):
         if as_json:
             typer.echo(json.dumps({"host": host, "ports": controller.ports}))
         else:
@@ -161,13 +159,10 @@ def fake_robot(
                 typer.echo(f"warning: {line}", err=True)
             gc.enable()  # a program may run for days
         machine = controller.machine
-        controller.run(lambda: not asked and (seconds is None or machine.time < seconds))
-    finally:
-        controller.close()
-        if priority:
+        try:
+            controller.run(lambda: not asked and (seconds is None or machine.time < seconds))
+        finally:
             restore()
-        for number, handler in before.items():
-            signal.signal(number, handler)
     if not as_json:
         missed = f"; {controller.missed} cycles were given up" if controller.missed else ""
         typer.echo(f"{machine.time:.1f} s, {machine.cycle} cycles{missed}")

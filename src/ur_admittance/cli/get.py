@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.common import AsJson, RobotName, explained
+from ur_admittance.cli.common import AsJson, RobotName, argument, explained, flag, option
 from ur_admittance.cli.set import shown
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config import Config
@@ -20,17 +20,13 @@ from ur_admittance.errors import ConfigError
 def get(
     context: typer.Context,
     names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Parameters or sections, such as admittance; else all.", metavar="NAME"
-        ),
+        list[str] | None, argument("Parameters or sections, such as admittance; else all.", "NAME")
     ] = None,
     robot: RobotName = "",
     save: Annotated[
-        Path | None,
-        typer.Option(help="Write them to this YAML file instead of the screen.", metavar="FILE"),
+        Path | None, option("Write them to this YAML file instead of the screen.", "FILE")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    force: Annotated[bool, flag("--force", "Replace the file if it exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the parameters of a running controller, with every change so far.

@@ -17,13 +17,10 @@ class Remembered:
     A library may swallow the exception: a compiler in one of its callbacks, say. `signals`
     takes `asked` over from the handler it replaces, so the arm does not start even then. A second
     Ctrl-C ends the process at once.
-
-    Attributes:
-        asked: signals so far.
     """
 
     def __init__(self) -> None:
-        self.asked: list[int] = []
+        self.asked: list[int] = []  # signals so far
 
     def __call__(self, number: int, _: Any) -> None:
         self.asked.append(number)

@@ -20,11 +20,7 @@ TITLES = {
 
 
 def asked_of(robot: str, arguments: list[str]) -> Any:
-    """The options of a robot's kind, from what `run` itself did not understand.
-
-    Raises:
-        ConfigError: an option of another kind.
-    """
+    """The options of a robot's kind, from what `run` did not understand; others are refused."""
     kind = kind_of(robot)
     ours = _spellings(kind)
     for other in KINDS:
@@ -36,9 +32,7 @@ def asked_of(robot: str, arguments: list[str]) -> Any:
 
 
 def kind_of(robot: str) -> str:
-    """The kind that an address is of; of what cannot be read, that of simulated arms, whose
-    `connect` says what is wrong.
-    """
+    """The kind of an address; what cannot be read is `sim`, whose `connect` says what is wrong."""
     scheme = robot.strip().partition(":")[0].lower()
     return scheme if scheme in KINDS else "sim"
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from ur_admittance.cli.common import ArmModel, AsJson, check_output, explained, read_config
+from ur_admittance.cli.common import (
+    ArmModel,
+    AsJson,
+    argument,
+    check_output,
+    explained,
+    option,
+    read_config,
+)
 
 if TYPE_CHECKING:
     from ur_admittance.rollout.stable_map import StableMap
@@ -18,11 +26,9 @@ if TYPE_CHECKING:
 
 @explained()
 def stable_surfaces(
-    file: Annotated[str, typer.Argument(help="A YAML file, or preset:NAME.", metavar="FILE")],
+    file: Annotated[str, argument("A YAML file, or preset:NAME.", "FILE")],
     arm: ArmModel = "ur5e",
-    out: Annotated[Path, typer.Option(help="Picture to write (PNG).", metavar="FILE")] = Path(
-        "map.png"
-    ),
+    out: Annotated[Path, option("Picture to write (PNG).", "FILE")] = Path("map.png"),
     as_json: AsJson = False,
 ) -> None:
     """Draw which surfaces [kN/m] settle or chatter, by speed [mm/s] and push [N].

@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import AsJson, explained
+from ur_admittance.cli.common import AsJson, argument, explained
 from ur_admittance.config import Config
 
 
 @explained()
 def presets(
-    name: Annotated[str, typer.Argument(help="Print this one, as YAML.", metavar="NAME")] = "",
-    as_json: AsJson = False,
+    name: Annotated[str, argument("Print this one, as YAML.", "NAME")] = "", as_json: AsJson = False
 ) -> None:
     """List the configurations that come with the package, or print one.
 

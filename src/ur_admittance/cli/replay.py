@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from ur_admittance.cli.common import FAILED, AsJson, RecordingFile, console, explained, read_config
+from ur_admittance.cli.common import (
+    FAILED,
+    AsJson,
+    RecordingFile,
+    console,
+    explained,
+    option,
+    progress_bar,
+    read_config,
+)
 from ur_admittance.errors import ConfigError
 from ur_admittance.kernel.spatial import LINEAR
 
 if TYPE_CHECKING:
     from ur_admittance.telemetry.recording import Recording
-    from ur_admittance.telemetry.replay import Replayed
 
 
 @explained()
 def replay(
     file: RecordingFile,
-    config: Annotated[
-        str, typer.Option(help="Other gains: a YAML file, or preset:NAME.", metavar="NEW")
-    ] = "",
-    plot: Annotated[
-        Path | None, typer.Option(help="Also draw both: .png, .svg, .pdf.", metavar="PICTURE")
-    ] = None,
+    config: Annotated[str, option("Other gains: a YAML file, or preset:NAME.", "NEW")] = "",
+    plot: Annotated[Path | None, option("Also draw both: .png, .svg, .pdf.", "PICTURE")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Feed a recording's inputs through the controller again and compare.
@@ -38,12 +43,14 @@ def replay(
     reason to stop here.
     """
     from ur_admittance.telemetry.recording import read
+    from ur_admittance.telemetry.replay import replay as repeat
 
     other = read_config(config) if config else None
     if plot is not None:
         _check_plot(plot)
     recording = read(file)
-    replayed = _replayed(recording, other)
+    with progress_bar(hidden=as_json) as progress:
+        replayed = repeat(recording, other, partial(progress, "replay"))
     if plot is not None:
         from ur_admittance.report.plots import compare
 
@@ -83,24 +90,8 @@ def _check_plot(path: Path) -> None:
         raise ConfigError(f"--plot: {path}: must end in one of {known}; .png is a good choice")
 
 
-def _replayed(recording: Recording, other: Any) -> Replayed:
-    """The replay, behind a progress bar."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from ur_admittance.telemetry.replay import replay
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("replay", total=len(recording.records))
-        return replay(
-            recording, other, lambda done, total: bar.update(task, completed=done, total=total)
-        )
-
-
 def _motion(records: np.ndarray) -> dict[str, Any]:
-    """What was commanded: peak speed [m/s], distance [m], share of the time in each limit, and
-    when it was stopped [s], if ever.
-    """
+    """What was commanded: peak speed [m/s], distance [m], share of each limit, when stopped [s]."""
     from ur_admittance.faults import FAULTS
     from ur_admittance.kernel import bits
 

@@ -8,24 +8,18 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import FAILED, AsJson, RecordingFile, console, explained
+from ur_admittance.cli.common import FAILED, AsJson, RecordingFile, console, explained, option
 
 
 @explained()
 def report(
     file: RecordingFile,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for the page; else the file's name without ending.", metavar="FOLDER"
-        ),
+        Path | None, option("Folder for the page; else the file's name without ending.", "FOLDER")
     ] = None,
     against: Annotated[
         Path | None,
-        typer.Option(
-            help="Write a page that holds this other recording against it, instead.",
-            metavar="FILE",
-        ),
+        option("Write a page that holds this other recording against it, instead.", "FILE"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.common import AsJson, RobotName, explained
+from ur_admittance.cli.common import AsJson, RobotName, argument, explained
 from ur_admittance.errors import ConfigError, RobotError
 
 _TAKEN_SECONDS = 3.0  # how long `set` waits for the loop
@@ -22,10 +22,10 @@ _RAMPED += ("admittance.damping_ratio", "admittance.virtual_stiffness")
 def set_parameter(
     words: Annotated[
         list[str],
-        typer.Argument(
-            help="A parameter and its new value as in YAML, in its unit, six in a row, too; or "
+        argument(
+            "A parameter and its new value as in YAML, in its unit, six in a row, too; or "
             "several as NAME=VALUE.",
-            metavar="NAME VALUE | NAME=VALUE",
+            "NAME VALUE | NAME=VALUE",
         ),
     ],
     robot: RobotName = "",

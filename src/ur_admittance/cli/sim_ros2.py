@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.attend import to_and_fro
-from ur_admittance.cli.common import FORCE, ArmModel, AsJson, explained, read_config
+from ur_admittance.cli.common import (
+    FORCE,
+    ArmModel,
+    AsJson,
+    RunSeconds,
+    check_seconds,
+    explained,
+    flag,
+    option,
+    read_config,
+)
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
@@ -25,64 +35,56 @@ def sim_ros2(
     arm: ArmModel = "ur5e",
     scenario: Annotated[
         str,
-        typer.Option(
-            help="A scene of `demo`, with its tool, its sensor and its hand: hand-guiding, "
+        option(
+            "A scene of `demo`, with its tool, its sensor and its hand: hand-guiding, "
             "surface, wall, peg or polish. Planned motion is not part of it.",
-            metavar="SCENE",
+            "SCENE",
         ),
     ] = "",
     config: Annotated[
         str,
-        typer.Option(
-            help="A YAML file, or preset:NAME, whose `tool` and `payload` the arm carries; not for "
+        option(
+            "A YAML file, or preset:NAME, whose `tool` and `payload` the arm carries; not for "
             "a scenario, which has its own.",
-            metavar="FILE",
+            "FILE",
         ),
     ] = "",
     write_config: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the controller's configuration for the scenario to this file, as a ROS 2 "
+        option(
+            "Write the controller's configuration for the scenario to this file, as a ROS 2 "
             "parameter file.",
-            metavar="FILE",
+            "FILE",
         ),
     ] = None,
     push: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(
-            help="Push the tool with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
+        option(
+            "Push the tool with this force [N], x y z of the base, 1 s forth, 1 s rest, 1 s "
             "back, 1 s rest, and so on, from the first command on.",
-            metavar=FORCE,
+            FORCE,
         ),
     ] = None,
-    ideal: Annotated[
-        bool,
-        typer.Option(
-            "--ideal",
-            help="An arm without lag, delay and sensor noise.",
-        ),
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sensor's noise.")] = 0,
+    ideal: Annotated[bool, flag("--ideal", "An arm without lag, delay and sensor noise.")] = False,
+    seed: Annotated[int, option("Of the sensor's noise.", min=0)] = 0,
     rate: Annotated[
-        float, typer.Option(min=20, max=500, help="States a second [Hz]; not for a scenario.")
+        float, option("States a second [Hz]; not for a scenario.", min=20, max=500)
     ] = 500.0,
     repeat: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--repeat",
-            help="Repeat the last velocity for ever, as the driver's forward_velocity_controller "
+            "Repeat the last velocity for ever, as the driver's forward_velocity_controller "
             "does; else the arm brakes after 20 ms without a command.",
         ),
     ] = False,
-    seconds: Annotated[
-        float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
-    ] = None,
+    seconds: RunSeconds = None,
     priority: Annotated[
         int,
-        typer.Option(
+        option(
+            "Real-time priority, 1 to 99, above that of the controller; 0 asks for none.",
             min=0,
             max=99,
-            help="Real-time priority, 1 to 99, above that of the controller; 0 asks for none.",
         ),
     ] = 60,
     as_json: AsJson = False,
@@ -95,8 +97,7 @@ def sim_ros2(
     Who publishes to /sim/push pushes the tool for a second: force [N] and torque [Nm], axes of the
     base.
     """
-    if seconds is not None and not seconds >= 0:
-        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+    check_seconds(seconds)
     if scenario and rate != 500.0:
         raise ConfigError("--rate: a scenario has its own, 500 Hz")
     if scenario and config:

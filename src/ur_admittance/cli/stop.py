@@ -9,16 +9,14 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import AsJson, RobotName, explained
+from ur_admittance.cli.common import AsJson, RobotName, explained, option
 from ur_admittance.errors import RobotError
 
 
 @explained()
 def stop(
     robot: RobotName = "",
-    wait: Annotated[
-        float, typer.Option(min=0.0, help="How long to wait for the run to end [s].")
-    ] = 15.0,
+    wait: Annotated[float, option("How long to wait for the run to end [s].", min=0.0)] = 15.0,
     as_json: AsJson = False,
 ) -> None:
     """Ask a running controller to brake to rest and end, as Ctrl-C in its terminal does.

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ur_admittance.cli.arms import arm_at
-from ur_admittance.cli.common import AsJson, RobotUrl, explained, read_config
+from ur_admittance.cli.common import AsJson, RobotUrl, explained, flag, option, read_config
 from ur_admittance.cli.kinds import kind_of
 from ur_admittance.cli.wrench import Average, SensorPose, Wrench, sensing
 from ur_admittance.errors import RobotError
@@ -20,17 +20,11 @@ from ur_admittance.errors import RobotError
 def tare(
     context: typer.Context,
     robot: RobotUrl,
-    config: Annotated[
-        str,
-        typer.Option(help="A YAML file, or preset:NAME: payload and bias so far.", metavar="FILE"),
-    ],
+    config: Annotated[str, option("A YAML file, or preset:NAME: payload and bias so far.", "FILE")],
     out: Annotated[
-        Path,
-        typer.Option(
-            help="File to write: the same configuration with the new bias.", metavar="FILE"
-        ),
+        Path, option("File to write: the same configuration with the new bias.", "FILE")
     ] = Path("tared.yaml"),
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    force: Annotated[bool, flag("--force", "Replace the file if it exists.")] = False,
     wrench: Wrench = "robot",
     sensor_pose: SensorPose = None,
     average: Average = False,

@@ -9,19 +9,25 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.common import AsJson, RobotName, check_output, explained
+from ur_admittance.cli.common import (
+    AsJson,
+    RobotName,
+    argument,
+    check_output,
+    explained,
+    flag,
+    option,
+)
 
 _POLL = 0.5  # s
 
 
 @explained()
 def teach(
-    file: Annotated[Path, typer.Argument(help="File to write (JSON).", metavar="FILE")],
+    file: Annotated[Path, argument("File to write (JSON).", "FILE")],
     robot: RobotName = "",
-    seconds: Annotated[
-        float | None, typer.Option(min=0.1, help="How long [s]; else until Ctrl-C.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    seconds: Annotated[float | None, option("How long [s]; else until Ctrl-C.", min=0.1)] = None,
+    force: Annotated[bool, flag("--force", "Replace the file if it exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Keep the path along which you lead an arm by hand.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,13 +16,16 @@ from ur_admittance.cli.common import (
     check_output,
     console,
     explained,
+    flag,
+    option,
+    progress_bar,
     read_config,
 )
 from ur_admittance.cli.useless import refuse_useless
 from ur_admittance.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ur_admittance.tune.choose import Progress, Tuned
+    from ur_admittance.tune.choose import Tuned
 
 
 @explained()
@@ -32,53 +33,41 @@ def tune(
     context: typer.Context,
     task: Annotated[
         str,
-        typer.Option(
-            help="guide: lead the arm by hand, the push gives 0.2 m/s; touch: touch or follow a "
+        option(
+            "guide: lead the arm by hand, the push gives 0.2 m/s; touch: touch or follow a "
             "surface, the push gives 0.1 m/s; hold: stay put, the push moves the tool 5 mm.",
-            metavar="TASK",
+            "TASK",
         ),
     ] = "touch",
     surface: Annotated[
         str,
-        typer.Option(
-            help="Stiffness of what is touched [N/m]: rubber 2000, wood 20000, steel 100000; or "
+        option(
+            "Stiffness of what is touched [N/m]: rubber 2000, wood 20000, steel 100000; or "
             "unknown, 1000 to 100000.",
-            metavar="N/M",
+            "N/M",
         ),
     ] = "unknown",
-    push: Annotated[float, typer.Option(help="Push at which it should feel right [N].")] = 15.0,
+    push: Annotated[float, option("Push at which it should feel right [N].")] = 15.0,
     lag: Annotated[
-        float | None, typer.Option(help="Lag of the arm [s]; 0.01 unless --identified knows it.")
+        float | None, option("Lag of the arm [s]; 0.01 unless --identified knows it.")
     ] = None,
     identified: Annotated[
         str,
-        typer.Option(
-            help="What `identify` wrote: lag [s], delay [s] and mode [Hz] of the arm (YAML).",
-            metavar="FILE",
+        option(
+            "What `identify` wrote: lag [s], delay [s] and mode [Hz] of the arm (YAML).", "FILE"
         ),
     ] = "",
     arm: ArmModel = "ur5e",
-    out: Annotated[
-        Path, typer.Option(help="Configuration to write (YAML).", metavar="FILE")
-    ] = Path("tuned.yaml"),
+    out: Annotated[Path, option("Configuration to write (YAML).", "FILE")] = Path("tuned.yaml"),
     picture: Annotated[
-        Path | None,
-        typer.Option(help="Picture to write (PNG); beside --out unless given.", metavar="FILE"),
+        Path | None, option("Picture to write (PNG); beside --out unless given.", "FILE")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A rough answer: a tenth of the work.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of the random cases.")] = 0,
-    jobs: Annotated[
-        int, typer.Option(help="Processes of this machine; 0: one for each core.", min=0)
-    ] = 0,
+    force: Annotated[bool, flag("--force", "Replace files that exist.")] = False,
+    quick: Annotated[bool, flag("--quick", "A rough answer: a tenth of the work.")] = False,
+    seed: Annotated[int, option("Of the random cases.")] = 0,
+    jobs: Annotated[int, option("Processes of this machine; 0: one for each core.", min=0)] = 0,
     scheduler: Annotated[
-        str,
-        typer.Option(
-            help="Dask scheduler that does the work instead, say tcp://10.0.0.5:8786.",
-            metavar="URL",
-        ),
+        str, option("Dask scheduler that does the work instead, say tcp://10.0.0.5:8786.", "URL")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -103,7 +92,7 @@ def tune(
     for file in (out, image):
         check_output(file, force=force)
     workers = dask_workers(scheduler) if scheduler else local_processes(jobs or None)
-    with workers as executor, _progress_bar(hidden=as_json) as progress:
+    with workers as executor, progress_bar(hidden=as_json) as progress:
         tuned = tune(
             question,
             executor,
@@ -153,26 +142,6 @@ def _question(
         robot=arm,
         seed=seed,
     )
-
-
-@contextmanager
-def _progress_bar(hidden: bool) -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of "
-               "{task.total:.0f}"), TimeRemainingColumn())  # fmt: skip
-    with Bars(*columns, console=Console(stderr=True), disable=hidden) as bars:
-        current = None
-
-        def progress(part: str, done: int, of: int) -> None:
-            nonlocal current
-            if done == 0 or current is None:
-                current = bars.add_task(part, total=of)
-            bars.update(current, completed=done)
-
-        yield progress
 
 
 def _show(tuned: Tuned, out: Path, image: Path) -> None:

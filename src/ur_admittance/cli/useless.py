@@ -8,12 +8,8 @@ from ur_admittance.errors import ConfigError
 
 
 def refuse_useless(context: typer.Context, why: str, *names: str) -> None:
-    """Refuse those of the options that were given; defaults stay silent.
-
-    Args:
-        context: of the verb, or of the options that a kind of robot has for itself.
-        why: they can do nothing here, and what would be right.
-        names: of the options, as the function has them.
+    """Refuse those of the options that were given, named as the function has them; defaults stay
+    silent. `why`: they can do nothing here, and what would be right.
 
     Raises:
         ConfigError: a line for each that was given, with the spelling that was used.

@@ -1,9 +1,8 @@
-"""What verbs are to the command line: their help, their order, and options that were renamed."""
+"""What verbs are to the command line: their help and their order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -13,16 +12,7 @@ _WHOLE = 200  # characters: more than the first sentence of any verb
 
 
 class Verb(TyperCommand):
-    """A verb, whose help names its arguments without their types.
-
-    Attributes:
-        former: spellings of options that are still taken but not shown, and what they are now.
-    """
-
-    former: Mapping[str, str] = {}
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [self._now(word) for word in args])
+    """A verb, whose help names its arguments without their types."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for title, kind in (("Arguments", "argument"), ("Options", "option")):
@@ -34,21 +24,11 @@ class Verb(TyperCommand):
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
-    def _now(self, word: str) -> str:
-        name, sign, value = word.partition("=")
-        return self.former.get(name, name) + sign + value
-
 
 class NumbersVerb(Verb):
     """A verb whose arguments may be negative numbers, which are no options."""
 
     ignore_unknown_options = True
-
-
-def formerly(**options: str) -> type[Verb]:
-    """A verb whose options had another name: `formerly(robot="arm")` takes --robot for --arm."""
-    spellings = {f"--{old}": f"--{new}" for old, new in options.items()}
-    return type("Renamed", (Verb,), {"former": spellings})
 
 
 class Verbs(TyperGroup):

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.common import FAILED, AsJson, RobotName, console, explained
+from ur_admittance.cli.common import FAILED, AsJson, RobotName, console, explained, flag
 
 
 @explained()
 def watch(
     robot: RobotName = "",
-    once: Annotated[bool, typer.Option("--once", help="Look once and leave.")] = False,
+    once: Annotated[bool, flag("--once", "Look once and leave.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Watch a running controller from another terminal.
@@ -47,7 +47,7 @@ def watch(
 def _print_once(attached: Any, as_json: bool, screen: Any) -> None:
     from ur_admittance.live.views import line
 
-    glance = attached.look()
+    glance = attached.read()
     if as_json:
         seen = glance.as_dict() if glance else {}
         print(json.dumps({"state": attached.state, "who": attached.words, **seen}), flush=True)

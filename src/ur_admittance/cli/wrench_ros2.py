@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.common import AsJson, explained, read_config
-from ur_admittance.errors import ConfigError
+from ur_admittance.cli.common import (
+    AsJson,
+    RunSeconds,
+    check_seconds,
+    explained,
+    option,
+    read_config,
+)
 
 if TYPE_CHECKING:
     from ur_admittance.config import Config
@@ -19,17 +25,12 @@ if TYPE_CHECKING:
 
 @explained()
 def wrench_ros2(
-    config: Annotated[str, typer.Option(help="A YAML file, or preset:NAME.", metavar="FILE")],
+    config: Annotated[str, option("A YAML file, or preset:NAME.", "FILE")],
     model: Annotated[
         str,
-        typer.Option(
-            help="An arm, say ur5e, or a URDF file; else /robot_description is waited for.",
-            metavar="MODEL",
-        ),
+        option("An arm, say ur5e, or a URDF file; else /robot_description is waited for.", "MODEL"),
     ] = "",
-    seconds: Annotated[
-        float | None, typer.Option(help="How long to run [s]; else until Ctrl-C.")
-    ] = None,
+    seconds: RunSeconds = None,
     as_json: AsJson = False,
 ) -> None:
     """Compensate a raw force/torque sensor on the ROS 2 graph; nothing is moved.
@@ -40,8 +41,7 @@ def wrench_ros2(
     makes what the sensor feels now its bias.
     """
     settings = read_config(config)
-    if seconds is not None and not seconds >= 0:
-        raise ConfigError(f"--seconds: must be 0 or more, got {seconds}")
+    check_seconds(seconds)
 
     from ur_admittance.robots.ros2 import wire
     from ur_admittance.robots.ros2.hearing import Deaf

@@ -3,7 +3,7 @@
 It is a process of its own beside the control process, and shares nothing with it but the
 blackboard: killed, hung or flooded, it changes nothing in the loop.
 
-    doors      who may come in, and how often
+    access     who may come in, and how often
     frames     what the page sees, thirty times a second
     form       the sliders, made from the configuration's schema
     acts       what a page may ask for

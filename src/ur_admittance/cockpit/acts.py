@@ -12,7 +12,7 @@ import numpy as np
 
 from ur_admittance.blackboard import Reader
 from ur_admittance.calibration.tare import tare
-from ur_admittance.cockpit.doors import WORD_BYTES
+from ur_admittance.cockpit.access import WORD_BYTES
 from ur_admittance.cockpit.form import changed, live_changes, values_of
 from ur_admittance.config import Config
 from ur_admittance.config.validate import as_numbers, suggest, within

@@ -44,11 +44,7 @@ def name_of(params: Any) -> str:
 
 
 def model_of(params: Any) -> RobotModel:
-    """The UR arm that a chain is of, with the tool and sensor that the loop works with.
-
-    Raises:
-        ModelError: it is not a UR arm.
-    """
+    """The UR arm that a chain is of, with its tool and sensor; or a ModelError."""
     name = name_of(params)
     if not name:
         raise ModelError("not a UR arm; only the process that controls it knows its model")

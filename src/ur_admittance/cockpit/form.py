@@ -26,9 +26,7 @@ def form() -> list[dict[str, Any]]:
 
 
 def values_of(config: Config) -> dict[str, Any]:
-    """Every value by its name, with what follows from them: for each axis the damping in force, its
-    ratio and the stiffest surface it can touch; and what is unwise.
-    """
+    """Every value by its name, how the axes behave with them, and what is unwise."""
     return {
         "values": config.flat(),
         "axes": [axis._asdict() for axis in axes_of(config)],
@@ -43,9 +41,7 @@ def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list
 
 
 def live_changes(current: Config, wanted: Config) -> tuple[dict[str, Any], list[str]]:
-    """What leads from one configuration to another: what may change while running, and the names
-    of what may not and differs.
-    """
+    """What changes one configuration into another live, and names of what differs but may not."""
     live = {field.name: field.live for field in Config.fields()}
     before, now = current.flat(), wanted.flat()
     differs = [name for name in now if before[name] != now[name]]

@@ -17,11 +17,7 @@ class Paths:
     """The taught paths of a folder, one of which may be taught now."""
 
     def __init__(self, folder: Folder, tell_all: Callable[..., None]) -> None:
-        """
-        Args:
-            folder: where they lie.
-            tell_all: sends news to every page.
-        """
+        """`folder`: where they lie; `tell_all` sends news to every page."""
         self._folder, self._tell_all = folder, tell_all
         self._lesson: Lesson | None = None
         self._file = File()

@@ -17,14 +17,10 @@ BEAT_SECONDS = 0.4  # on the wall's clock: a pointer not heard of for so long ha
 
 
 class Pointer:
-    """A `Hand` of `robots.sim` that other calls lead.
-
-    Attributes:
-        wrench: (6,) what it did to the tool last, at P in W axes, N and Nm.
-    """
+    """A `Hand` of `robots.sim` that other calls lead."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.wrench = np.zeros(6)
+        self.wrench = np.zeros(6)  # what it did to the tool last, at P in W axes, N and Nm
         self._clock = clock
         self._target: np.ndarray | None = None
         self._heard = -math.inf

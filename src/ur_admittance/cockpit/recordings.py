@@ -24,11 +24,8 @@ class Recordings:
     def __init__(
         self, folder: Folder, tell_all: Callable[..., None], start: Callable[[Any], Any]
     ) -> None:
-        """
-        Args:
-            folder: where they lie.
-            tell_all: sends news to every page.
-            start: has a coroutine done beside all else.
+        """`folder`: where they lie; `tell_all` sends news to every page; `start` has a
+        coroutine done beside all else.
         """
         self._folder, self._tell_all, self._start = folder, tell_all, start
         self._recorder: Recorder | None = None

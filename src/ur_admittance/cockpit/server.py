@@ -1,4 +1,4 @@
-"""The server of the page: frames go out, requests come in through the doors.
+"""The server of the page: frames go out, requests come in as far as `access` lets them.
 
 Every page is shown the same frames. One that is slow, or frozen, misses frames and is let go after
 ten seconds; one that sends garbage, or too much, is let go at once. The loop knows of none of them.
@@ -16,11 +16,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ur_admittance.cockpit import doors as caps
-from ur_admittance.cockpit.doors import Allowance, Doors
+from ur_admittance.cockpit import access as limits
+from ur_admittance.cockpit.access import AccessPolicy, Allowance
 from ur_admittance.cockpit.files import HEADERS, Files
 from ur_admittance.cockpit.session import Session
-from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.errors import AdmittanceError, RobotError, needs
 
 LOG = logging.getLogger("ur_admittance.cockpit")
 _REFUSED, _WRONG = 1008, 1003  # codes of the WebSocket standard: policy, and what cannot be read
@@ -28,21 +28,12 @@ _REFUSED, _WRONG = 1008, 1003  # codes of the WebSocket standard: policy, and wh
 
 def library() -> Any:
     """The `websockets` package, or how to get it."""
-    try:
+    with needs("the cockpit needs websockets", "cockpit"):
         return importlib.import_module("websockets.asyncio.server")
-    except ImportError as error:
-        raise RobotError(
-            f"the cockpit needs websockets, which cannot be imported here ({error}): "
-            'pip install "ur-admittance[cockpit]"'
-        ) from error
 
 
 class Page:
-    """One connected page.
-
-    Attributes:
-        trusted: it has shown the token, and comes from here.
-    """
+    """One connected page; `trusted`: it has shown the token, and comes from here."""
 
     def __init__(self, connection: Any, own: bool) -> None:
         self.connection, self.own, self.trusted = connection, own, False
@@ -71,15 +62,15 @@ class Page:
             if self.frame:
                 texts, self.frame = [*texts, self.frame], ""
             for text in texts:
-                async with asyncio.timeout(caps.SEND_SECONDS):
+                async with asyncio.timeout(limits.SEND_SECONDS):
                     await self.connection.send(text)
 
 
 class Cockpit:
     """Pages in, frames out: one session of one robot."""
 
-    def __init__(self, session: Session, doors: Doors) -> None:
-        self.session, self.doors = session, doors
+    def __init__(self, session: Session, access: AccessPolicy) -> None:
+        self.session, self.access = session, access
         self.pages: set[Page] = set()
         self.refused = 0
         self._open = 0
@@ -88,13 +79,13 @@ class Cockpit:
         session.tell_all = self.tell_all
 
     async def serve(self, ready: Callable[[], None] | None = None, sock: Any = None) -> None:
-        """Serve until cancelled. `sock`: a socket that listens already, at the doors' address."""
+        """Serve until cancelled. `sock`: a socket that listens already, at its address."""
         server = library()
         quiet = logging.getLogger("ur_admittance.cockpit.wire")
         quiet.setLevel(logging.CRITICAL)
         options: dict[str, Any] = {
             "process_request": self._request,
-            "max_size": caps.MESSAGE_BYTES,
+            "max_size": limits.MESSAGE_BYTES,
             "max_queue": 8,
             "write_limit": 1 << 16,
             "open_timeout": 15.0,
@@ -107,7 +98,7 @@ class Cockpit:
             "create_connection": self._counted(server.ServerConnection),
             "backlog": 256,
         }
-        host, port = self.doors.host, self.doors.port
+        host, port = self.access.host, self.access.port
         try:
             place = {"host": host, "port": port} if sock is None else {"sock": sock}
             listening = await server.serve(self._page, **place, **options)
@@ -118,7 +109,7 @@ class Cockpit:
             ) from None
         try:
             if port == 0:
-                self.doors = replace(self.doors, port=listening.sockets[0].getsockname()[1])
+                self.access = replace(self.access, port=listening.sockets[0].getsockname()[1])
             if ready is not None:
                 ready()
             await self.session.live(self.show_all)
@@ -138,7 +129,7 @@ class Cockpit:
         for page in self.pages:
             page.tell(**words)
 
-    # --- the doors ---
+    # --- who may come in ---
 
     def _counted(self, plain: Any) -> Any:
         """Connections of which there are never too many: what is too much is cut off at once."""
@@ -149,7 +140,7 @@ class Cockpit:
 
             def connection_made(self, transport: Any) -> None:
                 super().connection_made(transport)
-                if cockpit._open >= caps.CONNECTIONS:
+                if cockpit._open >= limits.CONNECTIONS:
                     cockpit._refuse("too many connections")
                     transport.abort()
                     return
@@ -173,13 +164,13 @@ class Cockpit:
     async def _request(self, connection: Any, request: Any) -> Any:
         """Answer a browser that loads a file; None lets a page in."""
         host, origin = (self._one(request, name) for name in ("Host", "Origin"))
-        why = self.doors.refusal(host, origin)
+        why = self.access.refusal(host, origin)
         if not why and request.path.partition("?")[0] == "/ws":
-            if len(self.pages) < caps.PAGES:
+            if len(self.pages) < limits.PAGES:
                 return None
             self._refuse("too many pages")
             return self._answer(connection, 503, "text/plain", b"too many pages are open\n")
-        if not why and not self.doors.loopback and request.path.startswith(("/reports", "/comp")):
+        if not why and not self.access.loopback and request.path.startswith(("/reports", "/comp")):
             why = "reports are shown on the machine itself only"
         if why:
             self._refuse(why)
@@ -212,9 +203,9 @@ class Cockpit:
 
     async def _page(self, connection: Any) -> None:
         origin = self._one(connection.request, "Origin")
-        page = Page(connection, self.doors.own(origin))
+        page = Page(connection, self.access.own(origin))
         closed = importlib.import_module("websockets.exceptions").ConnectionClosed
-        if self.doors.loopback:
+        if self.access.loopback:
             self._welcome(page)
         writer = asyncio.create_task(page.write())
         writer.add_done_callback(lambda _: connection.transport.abort())  # it reads too slowly
@@ -253,7 +244,7 @@ class Cockpit:
             return "a message that is no request"
         do = message["do"]
         if do == "token":
-            page.trusted = page.own and self.doors.knows(message.get("token"))
+            page.trusted = page.own and self.access.knows(message.get("token"))
             if not page.trusted:
                 self._refuse("a wrong token" if page.own else "a token without an Origin of ours")
             elif page not in self.pages:

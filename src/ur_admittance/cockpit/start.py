@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ur_admittance.blackboard import Blackboard, Reader, list_running
-from ur_admittance.cockpit.doors import Doors
+from ur_admittance.cockpit.access import AccessPolicy
 from ur_admittance.cockpit.server import Cockpit, library
 from ur_admittance.cockpit.session import Session
 from ur_admittance.errors import RobotError
@@ -21,7 +21,7 @@ _LINE = 1 << 20  # bytes of the longest line that a simulated arm says
 
 
 async def cockpit(
-    doors: Doors,
+    access: AccessPolicy,
     *,
     folder: Path,
     attach: str | None = None,
@@ -33,7 +33,7 @@ async def cockpit(
     """Serve the page of one robot until a signal comes.
 
     Args:
-        doors: where, and who may change something.
+        access: where, and who may change something.
         folder: of recordings, made when the first is made.
         attach: name of a robot that is controlled already; "": the only one; None: a simulated arm
             is started.
@@ -55,11 +55,11 @@ async def cockpit(
     if reader is None:
         return
     session = Session(reader, folder, station)
-    served = Cockpit(session, doors)
+    served = Cockpit(session, access)
 
     def opened() -> None:
         if ready is not None:
-            ready(reader.robot, served.doors.address)
+            ready(reader.robot, served.access.address)
 
     serving = asyncio.create_task(served.serve(opened))
     waiting = asyncio.create_task(ended.wait())

@@ -27,12 +27,9 @@ _QUIET = ("acceleration_limit", "jerk_limit", "joint_acceleration_limit", "beyon
 
 
 def sentence(record: np.record, params: np.record, status: int | None = None) -> str:
-    """The mode, and what it is due to.
+    """The mode, and what it is due to, from the newest outputs and what they were made with.
 
-    Args:
-        record: outputs of the newest tick.
-        params: what it was done with.
-        status: bits of faults.py, gathered over some ticks; default: the record's own.
+    `status`: bits of faults.py, gathered over some ticks; default: the record's own.
     """
     mode = MODES[record["mode"]]
     names = names_of(int(record["status"]) if status is None else status)

@@ -17,31 +17,18 @@ OLD_DAYS = 90  # after which sensors and tools have changed
 
 
 class Axis(NamedTuple):
-    """How one axis of the law behaves; None where a number does not apply.
+    """How one axis of the law behaves; None where a number does not apply."""
 
-    Attributes:
-        axis: 'x' to 'rz'.
-        enabled: whether it gives way at all.
-        mass: kg, kg m^2.
-        damping: N s/m, Nm s/rad.
-        stiffness: N/m, Nm/rad.
-        natural_frequency: Hz, with a spring.
-        damping_ratio: with a spring.
-        time_constant: of the slowest motion, s.
-        steady_speed: m/s under 10 N, rad/s under 1 Nm, without a spring.
-        stiffest_surface: damping / loop_delay, N/m, Nm/rad.
-    """
-
-    axis: str
-    enabled: bool
-    mass: float
-    damping: float
-    stiffness: float
-    natural_frequency: float | None
-    damping_ratio: float | None
-    time_constant: float | None
-    steady_speed: float | None
-    stiffest_surface: float | None
+    axis: str  # 'x' to 'rz'
+    enabled: bool  # whether it gives way at all
+    mass: float  # kg, kg m^2
+    damping: float  # N s/m, Nm s/rad
+    stiffness: float  # N/m, Nm/rad
+    natural_frequency: float | None  # Hz, with a spring
+    damping_ratio: float | None  # with a spring
+    time_constant: float | None  # of the slowest motion, s
+    steady_speed: float | None  # m/s under 10 N, rad/s under 1 Nm, without a spring
+    stiffest_surface: float | None  # damping / loop_delay, N/m, Nm/rad
 
 
 def axes_of(config: Config) -> list[Axis]:

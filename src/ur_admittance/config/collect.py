@@ -40,17 +40,13 @@ class Schema:
 
 @dataclasses.dataclass
 class Source:
-    """What was written, where it came from, and what is wrong with it so far.
-
-    Attributes:
-        base: what it extends.
-    """
+    """What was written, where it came from, and what is wrong with it so far."""
 
     entries: list[Entry]
     file: str = ""
     problems: list[Problem] = dataclasses.field(default_factory=list)
     places: dict[str, Entry] = dataclasses.field(default_factory=dict)
-    base: Source | None = None
+    base: Source | None = None  # what it extends
 
     def problem(self, message: str, *names: str) -> Problem:
         """What is wrong between parameters, the one to blame first; it is told at the first of

@@ -27,6 +27,16 @@ def number(default: Any, interval: str, unit: str, text: str, **more: Any) -> An
     return declare("number", default, text, unit=unit, bounds=(low, high), above=above, **more)
 
 
+def fixed(default: Any, interval: str, unit: str, text: str, **more: Any) -> Any:
+    """Numbers that may not change while running."""
+    return number(default, interval, unit, text, live=False, **more)
+
+
+def number_or_none(interval: str, unit: str, text: str, **more: Any) -> Any:
+    """Numbers that need not be given."""
+    return number(None, interval, unit, text, optional=True, **more)
+
+
 def six(linear: float, angular: float, interval: str, unit: str, text: str) -> Any:
     """Six numbers; the default is the same for the three translations, and the three rotations."""
     return number((linear,) * 3 + (angular,) * 3, interval, unit, text, size=6)

@@ -77,37 +77,22 @@ def shown(value: Any, limit: int = 40) -> str:
 
 @dataclass(frozen=True)
 class Field:
-    """One parameter: its meaning and what it may be. Generated texts, forms and checks read this.
+    """One parameter and what it may be: what generated texts, forms and checks read."""
 
-    Attributes:
-        kind: 'number', 'integer', 'boolean', 'choice', 'text', 'pose' or 'file'.
-        text: what it means, in words.
-        unit: of a six-vector two units, "translation, rotation".
-        bounds: lowest and highest of each number, both allowed unless `above`.
-        above: the lowest itself is not allowed.
-        size: how many values; 0: one value.
-        or_scalar: one value is accepted where `size` are.
-        optional: may be none.
-        choices: the words that are allowed.
-        live: may change while running.
-        name: in full, such as 'admittance.mass'.
-        default: when nothing is given.
-        cleaner: does all of `clean`.
-    """
-
-    kind: str
-    text: str
-    unit: str = ""
+    kind: str  # 'number', 'integer', 'boolean', 'choice', 'text', 'pose' or 'file'
+    text: str  # what it means, in words
+    unit: str = ""  # of a six-vector two units, "translation, rotation"
+    # lowest and highest of each number, both allowed unless `above`
     bounds: tuple[float, float] | None = None
-    above: bool = False
-    size: int = 0
-    or_scalar: bool = False
-    optional: bool = False
-    choices: tuple[str, ...] = ()
-    live: bool = True
-    name: str = ""
-    default: Any = None
-    cleaner: Callable[[Any], Any] | None = None
+    above: bool = False  # the lowest itself is not allowed
+    size: int = 0  # how many values; 0: one value
+    or_scalar: bool = False  # one value is accepted where `size` are
+    optional: bool = False  # may be none
+    choices: tuple[str, ...] = ()  # the words that are allowed
+    live: bool = True  # may change while running
+    name: str = ""  # in full, such as 'admittance.mass'
+    default: Any = None  # when nothing is given
+    cleaner: Callable[[Any], Any] | None = None  # does all of `clean`
 
     @property
     def type(self) -> str:

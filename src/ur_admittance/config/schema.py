@@ -9,7 +9,7 @@ from typing import Any
 
 from ur_admittance.config import rules, yaml_file
 from ur_admittance.config.collect import Schema, Source, collect, given
-from ur_admittance.config.declare import Section, choice, declare, number
+from ur_admittance.config.declare import Section, choice, declare, fixed, number
 from ur_admittance.config.field import Field, Problem, refuse
 from ur_admittance.config.pose import Pose, clean_equilibrium
 from ur_admittance.config.sections import (
@@ -41,17 +41,13 @@ class Config(Section):
     base_link: str = declare("text", "base_link", "frame of the robot base", live=False)
     ft_frame: str = declare("text", "tool0", "frame of the force/torque sensor", live=False)
     tip: str = declare("text", "tool0", "frame of the tool point", live=False)
-    control_rate: float = number(500, "[20, 2000]", "Hz", "ticks each second", live=False)
+    control_rate: float = fixed(500, "[20, 2000]", "Hz", "ticks each second")
     clock: str = choice(
         *("joint_states", "timer"),
         text="what paces a ROS 2 node: each joint state, or a timer at control_rate",
     )
-    monitor_rate: float = number(
-        50,
-        "[1, 2000]",
-        "Hz",
-        "how often a ROS 2 node tells what it does, at most each tick",
-        live=False,
+    monitor_rate: float = fixed(
+        50, "[1, 2000]", "Hz", "how often a ROS 2 node tells what it does, at most each tick"
     )
     dynamic_parameters: bool = declare(
         "boolean", True, "false: nothing may change while running", live=False

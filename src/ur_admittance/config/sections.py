@@ -5,13 +5,44 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from ur_admittance.config.declare import Section, choice, declare, number, six
-from ur_admittance.config.field import BadValue, shown
-from ur_admittance.config.sensors import RANGES, clean_range
+from ur_admittance.config.declare import (
+    Section,
+    choice,
+    declare,
+    fixed,
+    number,
+    number_or_none,
+    six,
+)
+from ur_admittance.config.field import BadValue, Field, shown
+from ur_admittance.config.validate import suggest
 
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]  # [x y z rx ry rz]
 Switches = tuple[bool, bool, bool, bool, bool, bool]
+
+
+# Sensors that can be named instead of typed: greatest reading of each axis, N and Nm, for the
+# calibration that the sensor is set to.
+RANGES = {
+    # ATI, "F/T Sensor, Ethernet Axia" (9610-05-Ethernet Axia-09), table 4.8, of table 15.3
+    "ati-axia80-m20-range-0": (500.0, 500.0, 900.0, 20.0, 20.0, 20.0),
+    # ATI, "F/T Sensor, Ethernet Axia" (9620-05-C-Ethernet Axia-02), table 5.8
+    "ati-axia90-m50-range-0": (1000.0, 1000.0, 2000.0, 50.0, 50.0, 50.0),
+}
+_SIX = Field("number", "", "N, Nm", (0.0, 1e5), above=True, size=6)
+
+
+def clean_range(value: Any) -> tuple[float, ...]:
+    """Six numbers, or the name of a sensor in their place."""
+    if not isinstance(value, str):
+        return _SIX.clean(value)
+    if value in RANGES:
+        return RANGES[value]
+    raise BadValue(
+        f"must be {_SIX.allowed}, or a sensor of {', '.join(RANGES)}, got "
+        f"{shown(value)}{suggest(value, RANGES)}"
+    )
 
 
 def clean_date(value: Any) -> str:
@@ -39,13 +70,8 @@ class Admittance(Section):
     )
     mass: Six = six(8, 0.8, "(0, 1000]", "kg, kg m^2", "virtual mass M")
     stiffness: Six = six(0, 0, "[0, 1e5]", "N/m, Nm/rad", "spring K to the desired pose; 0: free")
-    damping: Six | None = number(
-        None,
-        "[0, 1e5]",
-        "N s/m, Nm s/rad",
-        "damping D; wins over damping_ratio",
-        size=6,
-        optional=True,
+    damping: Six | None = number_or_none(
+        "[0, 1e5]", "N s/m, Nm s/rad", "damping D; wins over damping_ratio", size=6
     )
     damping_ratio: Six = six(
         0.8, 0.8, "[0, 20]", "", "D = 2 ratio sqrt(M K), with virtual_stiffness where K is 0"
@@ -55,7 +81,7 @@ class Admittance(Section):
     )
     enabled_axes: Switches = declare("boolean", (True,) * 6, "axes that may give way", size=6)
     integrator: str = choice("exact", "rk4", "semi_implicit_euler", text="how the law is stepped")
-    engage_seconds: float = number(1, "[0, 60]", "s", "fade-in of the spring at start", live=False)
+    engage_seconds: float = fixed(1, "[0, 60]", "s", "fade-in of the spring at start")
     ramp_seconds: float = number(0.5, "[0, 10]", "s", "how long a live change of gains takes")
     stream_energy: float = number(
         0.5, "[0, 10]", "J", "that streamed stiffness and axes may give away"
@@ -66,15 +92,11 @@ class Admittance(Section):
         "",
         "share of the new wrench sample in the low-pass, each period; 1: no filter",
     )
-    filter_cutoff_hz: float | None = number(
-        None,
-        "(0, 1000]",
-        "Hz",
-        "cut-off of the wrench low-pass, instead of filter_coefficient",
-        optional=True,
+    filter_cutoff_hz: float | None = number_or_none(
+        "(0, 1000]", "Hz", "cut-off of the wrench low-pass, instead of filter_coefficient"
     )
-    min_motion_threshold: float | None = number(
-        None, "[0, 100]", "N and Nm", "sets both deadbands that are not given", optional=True
+    min_motion_threshold: float | None = number_or_none(
+        "[0, 100]", "N and Nm", "sets both deadbands that are not given"
     )
     deadband_force: float = number(1.5, "[0, 100]", "N", "forces below this do nothing")
     deadband_torque: float = number(1.5, "[0, 100]", "Nm", "torques below this do nothing")
@@ -115,28 +137,19 @@ class Limits(Section):
     max_angular_jerk: float = number(0, "[0, 10000]", "rad/s^3", "tool jerk; 0: off")
     workspace_min: Three = number((-10,) * 3, "[-100, 100]", "m", "lower corner of the box", size=3)
     workspace_max: Three = number((10,) * 3, "[-100, 100]", "m", "upper corner of the box", size=3)
-    joint_velocity: float | Six | None = number(
-        None,
-        "(0, 10]",
-        "rad/s",
-        "joint speeds; none: the arm's own",
-        size=6,
-        or_scalar=True,
-        optional=True,
-        live=False,
+    joint_velocity: float | Six | None = number_or_none(
+        "(0, 10]", "rad/s", "joint speeds; none: the arm's own", size=6, or_scalar=True, live=False
     )
-    joint_acceleration: float | Six | None = number(
-        None,
+    joint_acceleration: float | Six | None = number_or_none(
         "[0.5, 100]",
         "rad/s^2",
         "joint accelerations; none: the arm's own",
         size=6,
         or_scalar=True,
-        optional=True,
         live=False,
     )
-    joint_margin: float = number(
-        0.0873, "[0, 1]", "rad", "distance kept from the arm's joint limits", live=False
+    joint_margin: float = fixed(
+        0.0873, "[0, 1]", "rad", "distance kept from the arm's joint limits"
     )
 
 
@@ -197,17 +210,15 @@ class Payload(Section):
     gravity: Three = number((0, 0, -9.81), "[-20, 20]", "m/s^2", "gravity at the base", size=3)
     compensate_inertia: bool = declare("boolean", False, "also subtract what acceleration causes")
     verdict: str = choice("none", "good", "usable", text="of the calibration; none: not calibrated")
-    left_force: float = number(
-        0, "[0, 100]", "N", "that the calibration leaves unexplained at most", live=False
+    left_force: float = fixed(0, "[0, 100]", "N", "that the calibration leaves unexplained at most")
+    left_torque: float = fixed(
+        0, "[0, 100]", "Nm", "that the calibration leaves unexplained at most"
     )
-    left_torque: float = number(
-        0, "[0, 100]", "Nm", "that the calibration leaves unexplained at most", live=False
+    noise_force: float = fixed(
+        0, "[0, 100]", "N", "rms of a reading, by the calibration; 0: not known"
     )
-    noise_force: float = number(
-        0, "[0, 100]", "N", "rms of a reading, by the calibration; 0: not known", live=False
-    )
-    noise_torque: float = number(
-        0, "[0, 100]", "Nm", "rms of a reading, by the calibration; 0: not known", live=False
+    noise_torque: float = fixed(
+        0, "[0, 100]", "Nm", "rms of a reading, by the calibration; 0: not known"
     )
     date: str | None = declare(
         "text", None, "of the calibration", optional=True, live=False, cleaner=clean_date
@@ -220,56 +231,39 @@ class Tool(Section):
     """What the arm carries: one truth for real, simulated and fake robots."""
 
     name: str | None = declare("text", None, "what it is called", optional=True, live=False)
-    point: Six | None = number(
-        None,
+    point: Six | None = number_or_none(
         "[-10, 10]",
         "m, rad",
         "tool point in the flange: x y z and rotation vector; none: what the robot says",
         size=6,
-        optional=True,
         live=False,
     )
-    sensor: Six | None = number(
-        None,
+    sensor: Six | None = number_or_none(
         "[-10, 10]",
         "m, rad",
         "sensor in the flange: x y z and rotation vector; none: what the robot says",
         size=6,
-        optional=True,
         live=False,
     )
-    mass: float | None = number(
-        None,
-        "[0, 50]",
-        "kg",
-        "beyond the sensor; payload.mass if that is not given",
-        optional=True,
-        live=False,
+    mass: float | None = number_or_none(
+        "[0, 50]", "kg", "beyond the sensor; payload.mass if that is not given", live=False
     )
-    center_of_mass: Three | None = number(
-        None,
+    center_of_mass: Three | None = number_or_none(
         "[-1, 1]",
         "m",
         "in sensor axes; payload.center_of_mass if that is not given",
         size=3,
-        optional=True,
         live=False,
     )
-    inertia: Six | None = number(
-        None,
+    inertia: Six | None = number_or_none(
         "[-100, 100]",
         "kg m^2",
         "ixx iyy izz ixy ixz iyz about that centre; likewise",
         size=6,
-        optional=True,
         live=False,
     )
-    radius: float = number(
-        0.02, "(0, 0.5]", "m", "of the ball at the tool point, or of the capsule", live=False
-    )
-    length: float = number(
-        0, "[0, 2]", "m", "of the capsule that ends at the tool point; 0: a ball", live=False
-    )
+    radius: float = fixed(0.02, "(0, 0.5]", "m", "of the ball at the tool point, or of the capsule")
+    length: float = fixed(0, "[0, 2]", "m", "of the capsule that ends at the tool point; 0: a ball")
     mesh: str | None = declare(
         "file",
         None,
@@ -278,8 +272,8 @@ class Tool(Section):
         live=False,
         cleaner=clean_mesh,
     )
-    mesh_scale: float = number(
-        1, "[1e-6, 1e3]", "m", "length of one unit of that file; millimetres: 0.001", live=False
+    mesh_scale: float = fixed(
+        1, "[1e-6, 1e3]", "m", "length of one unit of that file; millimetres: 0.001"
     )
 
 
@@ -291,13 +285,11 @@ class Safety(Section):
     lost_timeout: float = number(0.1, "(0, 10]", "s", "either missing for this long: latched stop")
     max_force: float = number(200, "(0, 5000]", "N", "force that stops the arm")
     max_torque: float = number(30, "(0, 1000]", "Nm", "torque that stops the arm")
-    max_wrench: Six | None = number(
-        None,
+    max_wrench: Six | None = number_or_none(
         "(0, 5000]",
         "N, Nm",
         "likewise, along each axis of the sensor; none: only the sizes count",
         size=6,
-        optional=True,
     )
     start_force: float = number(
         10, "[0, 5000]", "N", "unexplained, or above the deadband, it forbids a start; 0: any"
@@ -315,14 +307,12 @@ class Safety(Section):
         bounds=(0, 100000),
         optional=True,
     )
-    sensor_range: Six | None = number(
-        None,
+    sensor_range: Six | None = number_or_none(
         "(0, 1e5]",
         "N, Nm",
         "greatest reading of each axis of the sensor, or its name if it is one of "
         f"{', '.join(RANGES)}; 95 % stops the arm; none: not known",
         size=6,
-        optional=True,
         live=False,
         cleaner=clean_range,
     )
@@ -346,6 +336,4 @@ class Output(Section):
         "trajectory",
         text="kind of command sent; where none is given, an arm on a ROS 2 graph gets position",
     )
-    time_from_start: float = number(
-        0.002, "(0, 1]", "s", "time stamp of a trajectory point", live=False
-    )
+    time_from_start: float = fixed(0.002, "(0, 1]", "s", "time stamp of a trajectory point")

@@ -98,14 +98,10 @@ def as_numbers(
     nan: bool = False,
     error: type[AdmittanceError] = ModelError,
 ) -> np.ndarray:
-    """`value` as a read-only float array of a shape, or an error that calls it `name`.
+    """`value` as a read-only float array of a shape (None: any), or an error that calls it `name`.
 
-    Args:
-        shape: None: any.
-        unit: said in the message.
-        finite: infinities are refused, too.
-        nan: anything that is a number at all is taken; somebody else judges it.
-        error: what is raised.
+    Infinities are refused unless `finite` is false; with `nan` anything that is a number at all is
+    taken, and somebody else judges it.
     """
     count = "numbers" if shape is None else _COUNT.get(shape)
     expected = f"{name}: must be {count or ' x '.join(map(str, shape or ())) + ' numbers'}"
@@ -133,12 +129,8 @@ def within(
     above: bool = False,
     error: type[AdmittanceError] = RobotError,
 ) -> float:
-    """`value` as a float from `low` to `high`, or an error that calls it `name`.
-
-    Args:
-        unit: said in the message.
-        above: `low` itself is not allowed.
-        error: what is raised.
+    """`value` as a float from `low` (`above`: beyond it) to `high`, or an error that calls it
+    `name`.
     """
     number = float(value) if _is_number(value) else math.nan
     if not ((low < number if above else low <= number) and number <= high):

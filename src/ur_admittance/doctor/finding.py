@@ -9,21 +9,13 @@ OK, WARN, WRONG = "ok", "warn", "wrong"
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        what: was looked at.
-        state: 'ok', 'warn' or 'wrong'.
-        value: as it is, with its unit.
-        should: as it should be; "" if it is.
-        mend: command or pendant action that puts it right; "" if nothing is wrong.
-    """
-
-    what: str
-    state: str
-    value: str
-    should: str = ""
-    mend: str = ""
+    what: str  # was looked at
+    state: str  # 'ok', 'warn' or 'wrong'
+    value: str  # as it is, with its unit
+    should: str = ""  # as it should be; "" if it is
+    mend: str = ""  # command or pendant action that puts it right; "" if nothing is wrong
 
 
 def judged(

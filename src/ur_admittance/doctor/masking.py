@@ -15,11 +15,7 @@ _PATTERNS = (
 
 
 def masked(text: str, secrets: Iterable[tuple[str, str]] = ()) -> str:
-    """The text without them.
-
-    Args:
-        secrets: what else to leave out, and what to write instead, such as a host's name.
-    """
+    """The text without them, nor the `secrets`: each with what is written instead."""
     home = str(Path.home())
     for secret, instead in sorted([*secrets, (home, "~")], key=lambda pair: -len(pair[0])):
         if len(secret) >= _FEWEST:

@@ -30,21 +30,13 @@ _MARGIN = 0.5  # of the range that should be free at rest
 
 @dataclass(frozen=True)
 class Heard:
-    """What came.
+    """What came."""
 
-    Attributes:
-        times: (n,) of the joint states, s.
-        q: (n, 6) rad.
-        wrench_times: (m,) of the readings, s.
-        wrench: (m, 6) N and Nm.
-        rate: that the robot should have, Hz.
-    """
-
-    times: np.ndarray
-    q: np.ndarray
-    wrench_times: np.ndarray
-    wrench: np.ndarray
-    rate: float
+    times: np.ndarray  # (n,) of the joint states, s
+    q: np.ndarray  # (n, 6) rad
+    wrench_times: np.ndarray  # (m,) of the readings, s
+    wrench: np.ndarray  # (m, 6) N and Nm
+    rate: float  # that the robot should have, Hz
 
 
 def listen(robot: Robot, seconds: float) -> Heard:
@@ -111,12 +103,8 @@ def sensor(robot: Robot) -> Iterator[Finding]:
 def wrench(
     heard: Heard, config: Config, *, real: bool, ends: np.ndarray | None = None
 ) -> Iterator[Finding]:
-    """Noise, quantisation, frozen bits, drift and, if the range is known, saturation.
-
-    Args:
-        config: its deadband is compared with the noise.
-        real: a real sensor, whose readings never repeat.
-        ends: (6,) greatest reading of each axis, N and Nm.
+    """Noise against the deadband of `config`, quantisation, frozen bits if the sensor is `real`,
+    drift, and saturation if the `ends` (6,) of its range are known, N and Nm.
     """
     w = heard.wrench
     if not np.isfinite(w).all():
@@ -221,49 +209,33 @@ def gravity(robot: Robot, config: Config, heard: Heard) -> Iterator[Finding]:
     )
     if robot.wrench_compensated:
         yield Finding("payload", OK, "taken out of the wrench by the robot itself")
-    params = pack(config, robot.model)
     q, mean = heard.q.mean(axis=0), heard.wrench.mean(axis=0)
-    due = expected(robot.model, params, q)
-    left = mean - due
-    words = (
-        f"{np.linalg.norm(left[LINEAR]):.2g} N, {np.linalg.norm(left[ANGULAR]):.2g} Nm unexplained "
-        "in this pose"
-    )
+    yield _explained("gravity", robot, config, q, mean)
+
+
+def _explained(what: str, robot: Robot, config: Config, q: np.ndarray, mean: np.ndarray) -> Finding:
+    """Whether bias and payload explain a mean reading (6,) at joint angles q."""
+    params = pack(config, robot.model)
+    left = mean - expected(robot.model, params, q)
+    force, torque = np.linalg.norm(left[LINEAR]), np.linalg.norm(left[ANGULAR])
     why = preflight.problem(robot.model, params, config, q, mean)
-    if not why:
-        yield Finding("gravity", OK, words)
-        return
     most = preflight.allowed(config)
-    yield Finding(
-        "gravity",
-        WRONG,
-        words,
-        f"at most {most[0]:.2g} N, {most[1]:.2g} Nm",
-        why.rpartition("; ")[2] + "; else: ur-admittance calibrate",
+    return judged(
+        what,
+        f"{force:.2g} N, {torque:.2g} Nm unexplained in this pose",
+        good=not why,
+        should=f"at most {most[0]:.2g} N, {most[1]:.2g} Nm",
+        mend=why.rpartition("; ")[2] + "; else: ur-admittance calibrate",
+        bad=WRONG,
     )
 
 
 def poses(robot: Robot, config: Config, measured: Sequence[Measured]) -> Iterator[Finding]:
-    """Whether bias and payload explain the readings in several poses: a sign, an axis or a mass
-    that is wrong may hide in one of them.
-    """
-    params = pack(config, robot.model)
+    """Whether bias and payload explain the readings in several poses: in one a mistake may hide."""
     for n, one in enumerate(measured, 1):
-        mean, q = one.samples.mean(axis=0), one.q
-        if q is None:
-            continue
-        left = mean - expected(robot.model, params, q)
-        why = preflight.problem(robot.model, params, config, q, mean)
-        most = preflight.allowed(config)
-        yield judged(
-            f"gravity, pose {n}",
-            f"{np.linalg.norm(left[LINEAR]):.2g} N, {np.linalg.norm(left[ANGULAR]):.2g} Nm "
-            "unexplained",
-            good=not why,
-            should=f"at most {most[0]:.2g} N, {most[1]:.2g} Nm",
-            mend=why.rpartition("; ")[2] + "; else: ur-admittance calibrate",
-            bad=WRONG,
-        )
+        if one.q is not None:
+            mean = one.samples.mean(axis=0)
+            yield _explained(f"gravity, pose {n}", robot, config, one.q, mean)
     axes = np.array([one.R_WS.T @ np.array(config.payload.gravity) for one in measured])
     tilts = np.degrees(np.arccos(np.clip(axes @ axes[0] / (axes[0] @ axes[0]), -1.0, 1.0)))
     yield judged(

@@ -23,11 +23,7 @@ def shown(robot: str, view: str = "line", title: str = "") -> Iterator[None]:
 
     Without a terminal nothing is drawn. The child is ready before this goes on, so that its start
     takes no time from the loop; it has no terminal signals of its own, and ends with this process.
-
-    Args:
-        robot: whose blackboard; it must exist.
-        view: 'line' or 'panel'.
-        title: of the panel.
+    `view`: 'line', or 'panel', which has a title.
     """
     if not sys.stdout.isatty():
         yield

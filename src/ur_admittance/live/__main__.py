@@ -42,7 +42,7 @@ def main() -> None:
         last = False
         while not last:
             last = bool(select.select([link], [], [], REFRESH)[0])
-            glance = watcher.look()
+            glance = watcher.read()
             if glance is not None:
                 size = screen.console.size
                 drawn = panel.draw(glance, watcher.trail, *size) if panel else line(glance)

@@ -19,32 +19,21 @@ TRAIL_STEP = 0.02  # s between two points of it
 
 @dataclass(frozen=True)
 class Glance:
-    """A controller at one moment, in the numbers that a person reads; SI units.
-
-    Attributes:
-        time: since activation, s.
-        force, torque: what the sensor feels without bias and weight, low-passed, N and N m.
-        speed, turn: of the tool as commanded, m/s and rad/s.
-        faults: names from `faults.FAULTS` that were set since the last glance.
-        tick, reaction: the longest since the last glance, s.
-        late, missed: states so far.
-        p_WP: (3,) the tool point, m.
-        p_WD: (3,) the point it would return to, m.
-    """
+    """A controller at one moment, in the numbers that a person reads; SI units."""
 
     mode: str
-    time: float
-    force: float
-    torque: float
-    speed: float
-    turn: float
-    faults: tuple[str, ...]
-    tick: float
-    reaction: float
-    late: int
-    missed: int
-    p_WP: np.ndarray
-    p_WD: np.ndarray
+    time: float  # since activation, s
+    force: float  # what the sensor feels without bias and weight, low-passed, N and N m
+    torque: float  # likewise
+    speed: float  # of the tool as commanded, m/s and rad/s
+    turn: float  # likewise
+    faults: tuple[str, ...]  # names from `faults.FAULTS` that were set since the last glance
+    tick: float  # the longest since the last glance, s
+    reaction: float  # likewise
+    late: int  # states so far
+    missed: int  # likewise
+    p_WP: np.ndarray  # (3,) the tool point, m
+    p_WD: np.ndarray  # (3,) the point it would return to, m
 
     @classmethod
     def at(cls, records: np.ndarray) -> Glance:
@@ -73,20 +62,16 @@ class Glance:
 
 
 class Watcher:
-    """Follows one blackboard: a glance at a time, and the way the tool has gone.
-
-    Attributes:
-        trail: (n, 3) points of the tool, m, oldest first.
-    """
+    """Follows one blackboard: a glance at a time, and the way the tool has gone."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.glance: Glance | None = None
-        self.trail = np.empty((0, 3))
+        self.trail = np.empty((0, 3))  # points of the tool, m, oldest first
         self._next = max(0, reader.index - 1)
         self._stride = max(1, round(TRAIL_STEP * reader.rate))
 
-    def look(self) -> Glance | None:
+    def read(self) -> Glance | None:
         """What there is to see now; None before the first tick."""
         records, self._next, _ = self.reader.since(self._next)
         if len(records):

@@ -31,28 +31,22 @@ _STATES = {
 
 
 class Attached:
-    """The controller that `watch` looks at: it comes, goes, falls silent, dies, comes back.
-
-    Attributes:
-        watcher: of the last controller seen; None before the first.
-        state: 'waiting' before the first, else what `Reader.state` says of the last.
-        words: who it is, or what one waits for.
-    """
+    """The controller that `watch` looks at: it comes, goes, falls silent, dies, comes back."""
 
     def __init__(self, robot: str | None) -> None:
-        self.watcher: Watcher | None = None
-        self.state = "waiting"
-        self.words = ""
+        self.watcher: Watcher | None = None  # of the last controller seen
+        self.state = "waiting"  # for the first, else what `Reader.state` says of the last
+        self.words = ""  # who it is, or what one waits for
         self._robot = robot
         self._panel = Panel("")
 
-    def look(self) -> Glance | None:
+    def read(self) -> Glance | None:
         """The newest glance, of a controller that runs or of one that has gone."""
         if self.state in ("waiting", "ended", "gone"):
             self._attach()
         if self.watcher is None:
             return None
-        glance = self.watcher.look()
+        glance = self.watcher.read()
         self.state = self.watcher.reader.state
         return glance
 
@@ -71,7 +65,7 @@ class Attached:
         """All of it in a terminal of 80 by 24. Where less fits, the numbers stay: first the
         pictures go, then the parameters, then all but one line.
         """
-        glance = self.look()
+        glance = self.read()
         words, colour = _STATES[self.state]
         head = Text.assemble((words, f"bold {colour}"), f"  {self.words}", no_wrap=True)
         head.overflow = "ellipsis"

@@ -12,18 +12,12 @@ from ur_admittance.errors import ModelError
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """What one joint moves, as a rigid body.
+    """What one joint moves, as a rigid body."""
 
-    Attributes:
-        name: of the link.
-        mass: kg.
-        com: (3,) centre of mass in the joint's moved frame, m.
-        inertia: (3, 3) about the centre of mass, in the axes of the joint's moved frame, kg m^2.
-    """
-
-    name: str
-    mass: float
-    com: np.ndarray
+    name: str  # of the link
+    mass: float  # kg
+    com: np.ndarray  # (3,) centre of mass in the joint's moved frame, m
+    # (3, 3) about the centre of mass, in the axes of the joint's moved frame, kg m^2
     inertia: np.ndarray
 
     def __post_init__(self) -> None:

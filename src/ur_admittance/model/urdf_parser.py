@@ -32,9 +32,7 @@ _NUMBERS = {
 
 @dataclass(frozen=True)
 class Body:
-    """A link: mass kg, pose of its centre of mass (4, 4), inertia about it (3, 3) kg m^2; None
-    where the URDF has none.
-    """
+    """A link, None where it is not said: mass kg, X_com (4, 4), inertia about it (3, 3) kg m^2."""
 
     name: str
     mass: float | None
@@ -44,9 +42,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint: pose of its frame in its parent's (4, 4), axis (3,), limits in rad, rad/s and N m;
-    None where the URDF has none.
-    """
+    """A joint: pose in its parent (4, 4), axis (3,), limits in rad, rad/s and N m, or None."""
 
     name: str
     kind: str

@@ -29,18 +29,12 @@ def passed(records: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ArmResponse:
-    """How joints follow: a delay, then a first-order lag, then a gain.
+    """How joints follow: a delay, then a first-order lag, then a gain."""
 
-    Attributes:
-        delay, lag: s.
-        gain: 1 for an arm that moves as fast as it is told.
-        explained: share of the measured accelerations that this accounts for, 0 to 1.
-    """
-
-    delay: float
-    lag: float
-    gain: float
-    explained: float
+    delay: float  # s
+    lag: float  # likewise
+    gain: float  # 1 for an arm that moves as fast as it is told
+    explained: float  # share of the measured accelerations that this accounts for, 0 to 1
 
     @property
     def late(self) -> float:

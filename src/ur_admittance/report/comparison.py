@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ur_admittance.errors import RobotError
-from ur_admittance.report.page import STYLE, table
-from ur_admittance.report.rendering import configurations, rendering
-from ur_admittance.report.summary import number, percent, summary_of
-from ur_admittance.report.write import FEWEST, plots, png
+from ur_admittance.report.html import document, figure, plots, png, save, table
+from ur_admittance.report.rendering import configurations
+from ur_admittance.report.summary import number, percent
+from ur_admittance.report.write import FEWEST, summarise
 
 if TYPE_CHECKING:
     from ur_admittance.telemetry.recording import Recording
@@ -27,36 +25,31 @@ def write_comparison(one: Recording, other: Recording, folder: str | Path) -> Pa
     Raises:
         RobotError: matplotlib is not installed, or the folder cannot be written to.
     """
-    folder, both = Path(folder), (one, other)
+    both = (one, other)
+    for recording in both:
+        if len(recording.records) < FEWEST:
+            raise RobotError(f"{recording.path}: there are too few ticks to draw")
     names = [recording.path.stem for recording in both]
-    summaries = [summary_of(recording, rendering(recording)) for recording in both]
-    title = f"{names[0]} against {names[1]}"
     different = differences(one, other)
-    words = table(("parameter", *names), different) if different else "<p>Nothing.</p>"
-    image = base64.b64encode(_picture(one, other)).decode()
-    text = (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n"
-        f"{table(('', *names), numbers(*summaries))}\n"
-        '<figure><img alt="force, speed and way of both" '
-        f'src="data:image/png;base64,{image}"><figcaption>Sizes of the force that the law felt, of '
-        "the tool's speed, and of its way from where it began; each recording from its own first "
-        f"tick. Pale: {escape(names[0])}; bold: {escape(names[1])}.</figcaption></figure>\n"
-        f"<h2>What was set differently</h2>\n{words}\n</body>\n</html>\n"
+    text = document(
+        f"{names[0]} against {names[1]}",
+        table(("", *names), numbers(*map(summarise, both))),
+        figure(
+            "force, speed and way of both",
+            png(plots().side_by_side(one, other)),
+            "Sizes of the force that the law felt, of the tool's speed, and of its way from where "
+            "it began; each recording from its own first tick. "
+            f"Pale: {names[0]}; bold: {names[1]}.",
+        ),
+        "<h2>What was set differently</h2>",
+        table(("parameter", *names), different) if different else "<p>Nothing.</p>",
     )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "index.html").write_text(text, "utf-8")
-    except OSError as error:
-        raise RobotError(f"report: {folder} cannot be written to: {error.strerror}") from None
-    return folder / "index.html"
+    return save(folder, text)
 
 
 def differences(one: Recording, other: Recording) -> list[tuple[str, str, str]]:
     """Parameter, its value in the one and in the other, of all that differ at the last tick."""
-    a, b = (_last(recording) for recording in (one, other))
+    a, b = (configurations(recording)[-1][1].flat() for recording in (one, other))
     return [(name, str(a[name]), str(b[name])) for name in a if a[name] != b[name]]
 
 
@@ -90,16 +83,3 @@ def numbers(one: dict[str, Any], other: dict[str, Any]) -> list[tuple[str, str, 
                 a, b = ("?" if value is None else number(value) for value in felt)
                 rows.append((f"{name} {axis}, as the motion shows it", a, b))
     return rows
-
-
-def _last(recording: Recording) -> dict[str, Any]:
-    """The configuration that the last tick was done with."""
-    return configurations(recording)[-1][1].flat()
-
-
-def _picture(one: Recording, other: Recording) -> bytes:
-    draw = plots().side_by_side
-    for recording in (one, other):
-        if len(recording.records) < FEWEST:
-            raise RobotError(f"{recording.path}: there are too few ticks to draw")
-    return png(draw(one, other))

@@ -32,7 +32,7 @@ from ur_admittance.report.summary import (
     duration_words,
     durations,
     gain_units,
-    number,
+    gain_words,
     percent,
     quantiles,
     timeline,
@@ -351,10 +351,5 @@ def _edges(values: np.ndarray) -> tuple[np.ndarray, bool]:
 
 def _gains(fit: AxisFit) -> str:
     """Such as 'M 8 → 9.7 kg, D 80 → 78 N s/m'."""
-    words = []
-    units = gain_units(fit.name)
-    for name, unit, gain, found in zip("MDK", units, fit.configured, fit.rendered, strict=True):
-        if gain > 0:
-            arrow = "" if found is None else f" → {number(found)}"
-            words.append(f"{name} {number(gain)}{arrow} {unit}")
-    return ", ".join(words)
+    rows = zip("MDK", fit.configured, fit.rendered, gain_units(fit.name), strict=True)
+    return ", ".join(f"{g} {gain_words(was, now, unit)}" for g, was, now, unit in rows if was > 0)

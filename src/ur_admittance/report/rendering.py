@@ -34,49 +34,34 @@ _SETTLES = 0.5  # s after a limit, in which the motion still remembers it
 
 @dataclass(frozen=True)
 class AxisFit:
-    """One axis of the law.
-
-    Attributes:
-        configured: M, D, K: kg, N s/m, N/m or kg m^2, Nm s/rad, Nm/rad.
-        rendered: the same of the measured motion; None where the motion does not tell.
-        difference: of measured and ideal motion: its root mean square over that of the ideal.
-        causes: the same for each part of the difference, by `CAUSES`.
-        filtering: the same for what filter and deadband took before the law felt the force; it is
-            no part of the difference.
-    """
+    """One axis of the law."""
 
     name: str
-    configured: tuple[float, float, float]
+    configured: tuple[float, float, float]  # M, D, K: kg, N s/m, N/m or kg m^2, Nm s/rad, Nm/rad
+    # the same of the measured motion; None where the motion does not tell
     rendered: tuple[float | None, float | None, float | None]
-    difference: float
-    causes: dict[str, float]
+    difference: float  # of measured and ideal motion: its root mean square over that of the ideal
+    causes: dict[str, float]  # the same for each part of the difference, by `CAUSES`
+    # the same for what filter and deadband took before the law felt the force; it is no part of the
+    # difference
     filtering: float
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """Ideal and measured motion of a whole recording.
+    """Ideal and measured motion of a whole recording."""
 
-    Attributes:
-        ideal, measured: (ticks, 6) m/s and rad/s in the law's axes, NaN where no law ruled.
-        parts: by `CAUSES`, (ticks, 6); their sum is `measured - ideal`.
-        axes: those that moved. Where gains changed, `configured` and `rendered` are those of the
-            longest stretch; the difference is that of the whole, each tick by its own gains.
-        stretch: first and last tick of that stretch, as indices; None if gains never changed.
-        response: how the arm follows; None if it moved too little to tell.
-        limited: share of the time in which the law ruled and a limit held it back.
-        deadband: share of the force that the deadband took away.
-        filter_seconds: time constant of the low-pass.
-    """
-
-    ideal: np.ndarray
-    measured: np.ndarray
-    parts: dict[str, np.ndarray]
+    ideal: np.ndarray  # (ticks, 6) m/s and rad/s in the law's axes, NaN where no law ruled
+    measured: np.ndarray  # likewise
+    parts: dict[str, np.ndarray]  # by `CAUSES`, (ticks, 6); their sum is `measured - ideal`
+    # those that moved. Where gains changed, `configured` and `rendered` are those of the longest
+    # stretch; the difference is that of the whole, each tick by its own gains.
     axes: tuple[AxisFit, ...]
-    response: ArmResponse | None
-    limited: float
-    deadband: float
-    filter_seconds: float
+    response: ArmResponse | None  # how the arm follows; None if it moved too little to tell
+    limited: float  # share of the time in which the law ruled and a limit held it back
+    deadband: float  # share of the force that the deadband took away
+    filter_seconds: float  # time constant of the low-pass
+    # first and last tick of that stretch, as indices; None if gains never changed
     stretch: tuple[int, int] | None = None
 
 
@@ -256,8 +241,8 @@ def _turned(R: np.ndarray, six: np.ndarray) -> np.ndarray:
 
 
 def _planned(r: np.ndarray, config: Config) -> np.ndarray:
-    """(ticks, 6) what a moving D alone makes of P, in W axes: its twist, and how it swings the
-    offset.
+    """(ticks, 6) what a moving D alone makes of P, in W axes: its twist, and the offset swung by
+    it.
     """
     V = r["V_WD"].copy()
     if config.admittance.frame == "probe":

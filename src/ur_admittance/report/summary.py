@@ -40,9 +40,7 @@ def timeline(records: np.ndarray) -> np.ndarray:
 
 
 def durations(records: np.ndarray) -> dict[str, np.ndarray]:
-    """What the loop measured, s: the time between two states, the tick, and from the arrival of a
-    wrench to the command; nothing for records without a loop.
-    """
+    """What a loop measured, s: between two states, the tick, and from a wrench to its command."""
     timing = records["timing"]
     return {
         "period": records["inputs"]["dt"][np.isfinite(records["inputs"]["dt"])],
@@ -268,6 +266,14 @@ def percent(share: float) -> str:
 def number(value: float) -> str:
     """Three digits, and no exponent for what has a few more."""
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def gain_words(configured: float, rendered: float | None, unit: str = "") -> str:
+    """A gain as it was set, and as the motion shows it: 8 → 9.7 kg."""
+    if not configured:
+        return "0"
+    shown = "?" if rendered is None else number(rendered)
+    return f"{number(configured)} → {shown} {unit}".rstrip()
 
 
 def gain_units(axis: str) -> tuple[str, str, str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ur_admittance.config.field import FRAMES
-from ur_admittance.errors import RobotError
+from ur_admittance.report.html import plots, png, save
+from ur_admittance.report.page import page
 from ur_admittance.report.rendering import CAUSES, Rendering, rendering
-from ur_admittance.report.summary import duration_words, number, percent, summary_of
+from ur_admittance.report.summary import duration_words, gain_words, number, percent, summary_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from ur_admittance.telemetry.recording import Recording
 
-_DPI = 110
 FEWEST = 3  # ticks that can be drawn
 _EVENTS = 2  # that fit on the screen: the most serious
 _CHANGES = 2  # likewise: the first
@@ -47,21 +45,11 @@ def write_report(
     Raises:
         RobotError: matplotlib is not installed, or the folder cannot be written to.
     """
-    from ur_admittance.report.page import page
-
-    folder = Path(folder)
     rendered = rendering(recording)
-    summary = summary_of(recording, rendered)
     pictures = {name: png(figure) for name, figure in _figures(recording, rendered)}
+    summary = summary_of(recording, rendered)
     text = page(recording, summary, title or recording.path.stem, findings, pictures)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, picture in pictures.items():
-            (folder / f"{name}.png").write_bytes(picture)
-        (folder / "index.html").write_text(text, "utf-8")
-    except OSError as error:
-        raise RobotError(f"report: {folder} cannot be written to: {error.strerror}") from None
-    return folder / "index.html"
+    return save(folder, text, pictures)
 
 
 def show_summary(summary: Mapping[str, Any], console: Console) -> None:
@@ -116,7 +104,7 @@ def show_summary(summary: Mapping[str, Any], console: Console) -> None:
         for name in ("mass", "damping", "stiffness", "differs", *CAUSES):
             table.add_column(name, justify="right", no_wrap=True)
         for fit in s["admittance"]:
-            gains = (_arrow(fit["configured"][g], fit["rendered"][g]) for g in "MDK")
+            gains = (gain_words(fit["configured"][g], fit["rendered"][g]) for g in "MDK")
             causes = (percent(fit["causes"][name]) for name in CAUSES)
             table.add_row(fit["axis"], *gains, percent(fit["difference"]), *causes)
         console.print(table)
@@ -139,42 +127,13 @@ def _which(summary: Mapping[str, Any]) -> str:
     return f"{words}; gains of {first:.2f} to {last:.2f} s, the longest without a change"
 
 
-def _arrow(configured: float, rendered: float | None) -> str:
-    if not configured:
-        return "0"
-    return f"{number(configured)} → {'?' if rendered is None else number(rendered)}"
-
-
 def _figures(recording: Recording, rendered: Rendering) -> Iterator[tuple[str, Figure]]:
     """One at a time, so that only one is in memory."""
     pictures = plots()
     if len(recording.records) < FEWEST:
         return
-    for draw in (
-        pictures.force_and_motion,
-        pictures.commanded_and_measured,
-        pictures.limits_and_modes,
-        pictures.timing,
-    ):
-        yield draw.__name__, draw(recording)
+    names = ("force_and_motion", "commanded_and_measured", "limits_and_modes", "timing")
+    for name in names:
+        yield name, getattr(pictures, name)(recording)
     if rendered.axes:
         yield "rendered_and_ideal", pictures.rendered_and_ideal(recording, rendered)
-
-
-def plots() -> Any:
-    """The module `plots`, or how to get what it draws with."""
-    try:
-        return importlib.import_module("ur_admittance.report.plots")
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        raise RobotError(
-            "report: matplotlib is not installed; pip install 'ur-admittance[record]'"
-        ) from None
-
-
-def png(figure: Figure) -> bytes:
-    """A figure as the bytes of a PNG file."""
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=_DPI)
-    return file.getvalue()

@@ -19,6 +19,7 @@ from numba import prange
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.compile import jit
 from ur_admittance.kernel.kinematics import kinematics
+from ur_admittance.kernel.layout import INPUTS, OUTPUTS
 from ur_admittance.kernel.spatial import (
     add,
     angular,
@@ -35,94 +36,148 @@ from ur_admittance.kernel.spatial import (
     turn,
     turn_back,
 )
+from ur_admittance.kernel.state import FLOAT, INT, STATE, record
 from ur_admittance.kernel.tick import step
 
 LONGEST_DELAY = 64  # ticks
-ARM = 5  # numbers of an arm: lag s, delay in ticks, and of the mode: rad/s, damping ratio, mass kg
-# numbers of a surface: on, point (3), normal (3), N/m, N s/m, friction, curvature 1/m, and of its
-# strip: direction (3), from and to m, drop m, flank m, times stiffer
-SURFACE = 19
-GOAL = 13  # numbers of a goal: position m, wxyz, twist m/s and rad/s
-NOISE = 4  # numbers of the noise: N, Nm, rad, seed
-WORLD = 15  # what a run remembers: bend (3), its rate (3), stuck at (3), force (3), tool's v (3)
-_BEND, _RATE, _STUCK, _FORCE, _VELOCITY = 0, 3, 6, 9, 12
 _GRIP = 0.7  # of the surface's stiffness, along it, until friction slips
 _STEP = 50e-6  # s
 
+ARM = record(
+    [
+        ("lag", FLOAT),  # s, of every joint; 0 = none
+        ("delay", FLOAT),  # ticks between a command and its effect
+        ("mode", FLOAT),  # rad/s, of the first structural mode; 0 = rigid
+        ("mode_damping", FLOAT),  # its ratio
+        ("mode_mass", FLOAT),  # kg, what swings with the tool
+    ]
+)
+SURFACE = record(
+    [
+        ("present", INT),  # whether there is one
+        ("point", FLOAT, (3,)),  # m in W
+        ("normal", FLOAT, (3,)),  # out of the material there, in W, of length 1
+        ("stiffness", FLOAT),  # N/m
+        ("damping", FLOAT),  # N s/m
+        ("friction", FLOAT),  # coefficient
+        ("curvature", FLOAT),  # 1/m, of a ball; below 0: a hollow one; 0: a plane
+        # the strip that is another one
+        ("strip_along", FLOAT, (3,)),  # across it, in W, of length 1
+        ("strip_start", FLOAT),  # m along that from the point
+        ("strip_end", FLOAT),  # m
+        ("strip_drop", FLOAT),  # m, how much deeper it is
+        ("strip_flank", FLOAT),  # m, over which it gets so
+        ("strip_stiffer", FLOAT),  # its stiffness, in that of the surface
+    ]
+)
+NOISE = record(
+    [
+        ("force", FLOAT),  # N, standard deviation
+        ("torque", FLOAT),  # Nm
+        ("joints", FLOAT),  # rad
+        ("seed", INT),
+    ]
+)
+GOAL = record(
+    [
+        ("p", FLOAT, (3,)),  # m in W
+        ("wxyz", FLOAT, (4,)),
+        ("V", FLOAT, (6,)),  # m/s, rad/s
+    ]
+)
+# what one run is about
+RUN = record(
+    [
+        ("params", INT),  # index of its parameters
+        ("q0", FLOAT, (6,)),  # rad
+        ("arm", ARM),
+        ("surface", SURFACE),
+        ("noise", NOISE),
+    ]
+)
+# what a run remembers of the world
+PLANT = record(
+    [
+        ("q", FLOAT, (6,)),  # rad, where the arm is, without the encoders' noise
+        ("qd", FLOAT, (6,)),  # rad/s
+        ("queue", FLOAT, (LONGEST_DELAY, 6)),  # rad/s, the last commands, by tick
+        ("bend", FLOAT, (3,)),  # m in W, of the tool on its structural mode
+        ("bend_rate", FLOAT, (3,)),  # m/s
+        ("stuck", FLOAT, (3,)),  # m in W, where friction holds the tool
+        ("force", FLOAT, (3,)),  # N in W, of the surface on the tool
+        ("dice", INT),  # the state of the random numbers
+    ]
+)
+# the memory of the runs that follow one another in a thread
+LANE = record([("state", STATE), ("inputs", INPUTS), ("outputs", OUTPUTS), ("plant", PLANT)])
+
 
 @jit
-def vector(world, at):
-    return world[at], world[at + 1], world[at + 2]
-
-
-@jit
-def set_vector(world, at, a):
-    world[at], world[at + 1], world[at + 2] = a
-
-
-@jit
-def touch(surface, world, p, v):
-    """The force of the surface on a tool at `p` with velocity `v`, N in W, kept in `world`."""
+def touch(surface, plant, p, v):
+    """The force of the surface on a tool at `p` with velocity `v`, N in W, kept in `plant`."""
     force = (0.0, 0.0, 0.0)
-    if surface[0] > 0.0:
-        normal = (surface[4], surface[5], surface[6])
-        off = sub(p, (surface[1], surface[2], surface[3]))
-        depth, stiffness = -dot(normal, off), surface[7]
-        if surface[10] != 0.0:  # about the centre of the ball; hollow if it is on the other side
-            radius = 1.0 / surface[10]
+    if surface.present:
+        normal = linear(surface.normal)
+        off = sub(p, linear(surface.point))
+        depth, stiffness = -dot(normal, off), surface.stiffness
+        if (
+            surface.curvature != 0.0
+        ):  # about the centre of the ball; hollow if it is on the other side
+            radius = 1.0 / surface.curvature
             out = add(off, scale(normal, radius))
             far = norm(out)
             depth = radius - math.copysign(far, radius)
             normal = scale(out, math.copysign(1.0, radius) / far)
-        along = surface[11] * off[0] + surface[12] * off[1] + surface[13] * off[2]
-        if along > surface[14] and along < surface[15]:
-            edge = min(1.0, min(along - surface[14], surface[15] - along) / surface[17])
-            stiffness *= 1.0 + edge * (surface[18] - 1.0)
-            depth -= edge * surface[16]
+        along = dot(linear(surface.strip_along), off)
+        if along > surface.strip_start and along < surface.strip_end:
+            edge = min(
+                1.0,
+                min(along - surface.strip_start, surface.strip_end - along) / surface.strip_flank,
+            )
+            stiffness *= 1.0 + edge * (surface.strip_stiffer - 1.0)
+            depth -= edge * surface.strip_drop
         push = 0.0
         if depth > 0.0:
-            push = max(0.0, stiffness * depth - surface[8] * dot(normal, v))
+            push = max(0.0, stiffness * depth - surface.damping * dot(normal, v))
             force = scale(normal, push)
         grip = _GRIP * stiffness
-        if push > 0.0 and surface[9] > 0.0 and grip > 0.0:
+        if push > 0.0 and surface.friction > 0.0 and grip > 0.0:
             # a spring along the surface, whose end slips when it pulls more than friction holds
-            bent = sub(p, vector(world, _STUCK))
+            bent = sub(p, linear(plant.stuck))
             bent = sub(bent, scale(normal, dot(bent, normal)))
-            most, size = surface[9] * push / grip, norm(bent)
+            most, size = surface.friction * push / grip, norm(bent)
             if size > most:
                 bent = scale(bent, most / size)
-            set_vector(world, _STUCK, sub(p, bent))
+            set_linear(plant.stuck, sub(p, bent))
             force = sub(force, scale(bent, grip))
         else:
-            set_vector(world, _STUCK, p)
-    set_vector(world, _FORCE, force)
+            set_linear(plant.stuck, p)
+    set_linear(plant.force, force)
     return force
 
 
 @jit
-def random(dice):
+def random(plant):
     """An even number in (0, 1), from a generator of 31 bits (Park and Miller)."""
-    dice[0] = (dice[0] * 48271) % 2147483647
-    return dice[0] / 2147483647.0
+    plant.dice = (plant.dice * 48271) % 2147483647
+    return plant.dice / 2147483647.0
 
 
 @jit
-def normal_noise(dice, size):
+def normal_noise(plant, size):
     """One sample of normal noise."""
     if not size > 0.0:
         return 0.0
-    return size * math.sqrt(-2.0 * math.log(random(dice))) * math.cos(math.tau * random(dice))
+    return size * math.sqrt(-2.0 * math.log(random(plant))) * math.cos(math.tau * random(plant))
 
 
 @jit
-def sense(p, s, i, wrench, in_world, world, noise, dice):
-    """Write the sensor's reading: the wrench on the tool at P, moved to S, plus weight, bias and
-    noise.
-    """
+def sense(p, s, i, wrench, in_world, noise, plant):
+    """Write the sensor's reading: the wrench at P moved to S, plus weight, bias and noise."""
     f, t = linear(wrench), angular(wrench)
     if in_world:
         f, t = turn_back(s.R_WP, f), turn_back(s.R_WP, t)
-    f = add(f, turn_back(s.R_WP, vector(world, _FORCE)))
+    f = add(f, turn_back(s.R_WP, linear(plant.force)))
     # from P to S: the same wrench seen from the sensor's origin and axes
     t = sub(t, cross(linear(p.p_PS), f))
     f, t = turn_back(p.R_PS, f), turn_back(p.R_PS, t)
@@ -131,9 +186,9 @@ def sense(p, s, i, wrench, in_world, world, noise, dice):
     t = add(t, add(cross(linear(p.payload_com), weight), angular(p.bias)))
     set_linear(i.wrench, f)
     set_angular(i.wrench, t)
-    if noise[0] > 0.0 or noise[1] > 0.0:
+    if noise.force > 0.0 or noise.torque > 0.0:
         for n in range(6):
-            i.wrench[n] += normal_noise(dice, noise[0] if n < 3 else noise[1])
+            i.wrench[n] += normal_noise(plant, noise.force if n < 3 else noise.torque)
 
 
 @jit
@@ -148,47 +203,36 @@ def tool_motion(s, q, qd):
 
 
 @jit
-def bend(s, arm, surface, world, p, v, told, push, seconds):
+def bend(arm, surface, plant, p, v, told, push, seconds):
     """The structural mode for a while: the tool on a spring, on an arm at `p` with velocity `v`."""
     steps = max(1, math.ceil(seconds / _STEP - 1e-9))
     h = seconds / steps
-    lag, w, zeta, mass = arm[0], arm[2], arm[3], arm[4]
-    keep = math.exp(-h / lag) if lag > 0.0 else 0.0
+    w, zeta = arm.mode, arm.mode_damping
+    keep = math.exp(-h / arm.lag) if arm.lag > 0.0 else 0.0
     for _ in range(steps):
         v_new = add(told, scale(sub(v, told), keep))
         a = scale(sub(v_new, v), 1.0 / h)
         p = add(p, scale(add(v, v_new), 0.5 * h))
         v = v_new
-        d, rate = vector(world, _BEND), vector(world, _RATE)
-        force = touch(surface, world, add(p, d), add(v, rate))
+        d, rate = linear(plant.bend), linear(plant.bend_rate)
+        force = touch(surface, plant, add(p, d), add(v, rate))
         pull = add(scale(d, -w * w), scale(rate, -2.0 * zeta * w))
-        pull = add(sub(pull, a), scale(add(force, push), 1.0 / mass))
+        pull = add(sub(pull, a), scale(add(force, push), 1.0 / arm.mode_mass))
         rate = add(rate, scale(pull, h))
-        set_vector(world, _RATE, rate)
-        set_vector(world, _BEND, add(d, scale(rate, h)))
-    set_vector(world, _VELOCITY, v)
+        set_linear(plant.bend_rate, rate)
+        set_linear(plant.bend, add(d, scale(rate, h)))
 
 
 @jit
-def run(
-    p, s, i, o, q0, wrenches, goals, dts, arm, surface, noise, in_world, every, history, felt,
-    queue, rates, world, dice,
-):  # fmt: skip
-    """One closed loop from rest at q0.
-
-    `history[k]` receives every `every`-th output, the last one included; `felt[k]` the force of the
-    surface then.
-    """
+def begin(p, s, i, plant, q0, seed):
+    """An arm at rest at q0, and a controller that is activated there."""
     for n in range(6):
         i.q[n] = q0[n]
         s.q[n] = q0[n]
-        rates[n] = 0.0
-        queue[LONGEST_DELAY, n] = q0[n]  # where the arm is, without the encoders' noise
+        plant.q[n] = q0[n]
+        plant.qd[n] = 0.0
         for k in range(LONGEST_DELAY):
-            queue[k, n] = 0.0
-    for k in range(WORLD):
-        world[k] = 0.0
-    q = queue[LONGEST_DELAY]
+            plant.queue[k, n] = 0.0
     s.mode = bits.ACTIVE
     s.seeding = bits.SEED_ALL
     i.stop = 0
@@ -196,10 +240,28 @@ def run(
     i.wrench_age = 0.0
     i.joint_age = 0.0
     kinematics(p, s)
-    set_vector(world, _STUCK, linear(s.p_WP))
-    delay = int(arm[1])
-    part = arm[1] - delay  # of a tick, for which the command before still rules
-    flexible = arm[2] > 0.0
+    nothing = (0.0, 0.0, 0.0)
+    set_linear(plant.bend, nothing)
+    set_linear(plant.bend_rate, nothing)
+    set_linear(plant.force, nothing)
+    set_linear(plant.stuck, linear(s.p_WP))
+    plant.dice = seed
+
+
+@jit
+def run(p, about, lane, wrenches, goals, dts, in_world, every, history, felt):
+    """One closed loop from rest.
+
+    `history[k]` receives every `every`-th output, the last one included; `felt[k]` the force of the
+    surface then.
+    """
+    s, i, o, plant = lane.state, lane.inputs, lane.outputs, lane.plant
+    arm, surface, noise = about.arm, about.surface, about.noise
+    begin(p, s, i, plant, about.q0, noise.seed)
+    q, rates, queue = plant.q, plant.qd, plant.queue
+    delay = int(arm.delay)
+    part = arm.delay - delay  # of a tick, for which the command before still rules
+    flexible = arm.mode > 0.0
     ticks, kept = wrenches.shape[0], 0
     for k in range(ticks):
         i.dt = dts[k % dts.shape[0]]
@@ -209,17 +271,18 @@ def run(
         kinematics(p, s)
         if not flexible:
             p_WP, v_WP = tool_motion(s, q, rates)
-            touch(surface, world, p_WP, v_WP)
-        sense(p, s, i, wrenches[k], in_world, world, noise, dice)
+            touch(surface, plant, p_WP, v_WP)
+        sense(p, s, i, wrenches[k], in_world, noise, plant)
         for n in range(6):
-            i.q[n] = q[n] + normal_noise(dice, noise[2])
-        force = vector(world, _FORCE)
+            i.q[n] = q[n] + normal_noise(plant, noise.joints)
+        force = linear(plant.force)
         if goals.shape[0] > 0:
+            goal = goals[k]
             i.goal_count += 1
-            set_linear(i.goal_p, linear(goals[k]))
-            set_quaternion(i.goal_wxyz, quaternion(goals[k, 3:7]))
-            set_linear(i.goal_V, linear(goals[k, 7:10]))
-            set_angular(i.goal_V, linear(goals[k, 10:13]))
+            set_linear(i.goal_p, linear(goal.p))
+            set_quaternion(i.goal_wxyz, quaternion(goal.wxyz))
+            set_linear(i.goal_V, linear(goal.V))
+            set_angular(i.goal_V, angular(goal.V))
         step(p, s, i, o)
         for n in range(6):
             queue[k % LONGEST_DELAY, n] = o.qd[n]
@@ -230,56 +293,59 @@ def run(
             seconds = s.dt * (part if piece == 0 else 1.0 - part)
             if not seconds > 0.0:
                 continue
-            at = (k - delay - (1 if piece == 0 else 0)) % LONGEST_DELAY
+            told_qd = queue[(k - delay - (1 if piece == 0 else 0)) % LONGEST_DELAY]
             if flexible:
                 p_WP, v_WP = tool_motion(s, q, rates)
-                _, told = tool_motion(s, q, queue[at])
-                bend(s, arm, surface, world, p_WP, v_WP, told, push, seconds)
+                _, told = tool_motion(s, q, told_qd)
+                bend(arm, surface, plant, p_WP, v_WP, told, push, seconds)
             for n in range(6):
-                told_n = queue[at, n]
-                if arm[0] > 0.0:
-                    lag = math.exp(-seconds / arm[0])
-                    q[n] += told_n * seconds + (rates[n] - told_n) * arm[0] * (1.0 - lag)
-                    rates[n] = told_n + (rates[n] - told_n) * lag
+                if arm.lag > 0.0:
+                    lag = math.exp(-seconds / arm.lag)
+                    q[n] += told_qd[n] * seconds + (rates[n] - told_qd[n]) * arm.lag * (1.0 - lag)
+                    rates[n] = told_qd[n] + (rates[n] - told_qd[n]) * lag
                 else:
-                    rates[n] = told_n
-                    q[n] += told_n * seconds
+                    rates[n] = told_qd[n]
+                    q[n] += told_qd[n] * seconds
         if (k + 1) % every == 0 or k + 1 == ticks:
             if kept < history.shape[0]:
                 history[kept] = o
-                set_vector(felt[kept], 0, force)
+                set_linear(felt[kept], force)
                 kept += 1
-    return kept
-
-
-@jit(entry=True, parallel=True)
-def run_all(
-    params, which, states, blank, inputs, outputs, q0, wrenches, goals, dts, arms, surfaces, noises,
-    seeds, in_world, every, history, felt, queues, rates, worlds, dice,
-):  # fmt: skip
-    """All runs, spread over the threads in as many lanes as there are states."""
-    lanes = states.shape[0]
-    for lane in prange(lanes):
-        run_lane(
-            lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, goals, dts,
-            arms, surfaces, noises, seeds, in_world, every, history, felt, queues, rates, worlds,
-            dice,
-        )  # fmt: skip
 
 
 @jit
 def run_lane(
-    lane, lanes, params, which, states, blank, inputs, outputs, q0, wrenches, goals, dts, arms,
-    surfaces, noises, seeds, in_world, every, history, felt, queues, rates, worlds, dice,
-):  # fmt: skip
-    runs = which.shape[0]
-    for r in range(lane, runs, lanes):
-        states[lane] = blank[0]
-        dice[lane, 0] = seeds[r]
+    number, lanes, params, runs, blank, wrenches, goals, dts, in_world, every, history, felt
+):
+    """The runs of one lane, one after another."""
+    lane = lanes[number]
+    for r in range(number, runs.shape[0], lanes.shape[0]):
+        lane.state = blank
         run(
-            params[which[r]], states[lane], inputs[lane], outputs[lane], q0[r % q0.shape[0]],
-            wrenches[r % wrenches.shape[0]], goals[r % goals.shape[0]], dts,
-            arms[r % arms.shape[0]], surfaces[r % surfaces.shape[0]], noises[r % noises.shape[0]],
-            in_world, every, history[r], felt[r], queues[lane], rates[lane], worlds[lane],
-            dice[lane],
+            params[runs[r].params], runs[r], lane, wrenches[r % wrenches.shape[0]],
+            goals[r % goals.shape[0]], dts, in_world, every, history[r], felt[r],
+        )  # fmt: skip
+
+
+@jit(entry=True, parallel=True)
+def run_all(params, runs, lanes, blank, wrenches, goals, dts, in_world, every, history, felt):
+    """All runs, spread over the threads in as many lanes as there is memory for.
+
+    Args:
+        params: PARAMS records, of which each run names one.
+        runs: RUN records.
+        lanes: LANE records, memory to work with.
+        blank: one STATE record that every run begins with.
+        wrenches: (1 or runs, ticks, 6), N and Nm.
+        goals: GOAL records (1 or runs, ticks or 0).
+        dts: (1 or ticks,), s.
+        in_world: whether the axes of the wrenches are those of W, else of P.
+        every: how many ticks from one that is kept to the next.
+        history: OUTPUTS records (runs, kept), written.
+        felt: (runs, kept, 3), N in W, written.
+    """
+    for number in prange(lanes.shape[0]):
+        run_lane(
+            number, lanes, params, runs, blank[0], wrenches, goals, dts, in_world, every, history,
+            felt,
         )  # fmt: skip

@@ -18,7 +18,16 @@ from ur_admittance.errors import AdmittanceError, ConfigError
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import announced
 from ur_admittance.model import RobotModel
-from ur_admittance.rollout.plant import ARM, GOAL, LONGEST_DELAY, NOISE, SURFACE, WORLD, run_all
+from ur_admittance.rollout.plant import (
+    ARM,
+    GOAL,
+    LANE,
+    LONGEST_DELAY,
+    NOISE,
+    RUN,
+    SURFACE,
+    run_all,
+)
 
 
 @dataclass(frozen=True)
@@ -173,9 +182,9 @@ def rollout(
     Q = _batched("q0", model.home if q0 is None else q0, 2)
     if not np.isfinite(Q).all():
         raise AdmittanceError("rollout: q0 must be finite joint angles in rad")
-    arms, surfaces = _rows(arm, _arm, ARM), _rows(surface, _surface, SURFACE)
-    noises = _rows(noise, _noise, NOISE)
-    runs = _common_length(
+    arms, surfaces = _records(arm, _arm, ARM), _records(surface, _surface, SURFACE)
+    noises = _records(noise, _noise, NOISE)
+    count = _common_length(
         {
             "configs": len(configs),
             "wrenches": len(W),
@@ -185,7 +194,7 @@ def rollout(
             "noise": len(noises),
         }
     )
-    goals = _goals(desired, W.shape[1], runs)
+    goals = _goals(desired, W.shape[1], count)
     D = _numbers("dt", dt).ravel()
     if len(D) not in (1, W.shape[1]) or not np.all((D > 0) & (D <= 0.1)):
         raise AdmittanceError(
@@ -193,32 +202,30 @@ def rollout(
             f"{W.shape[1]} ticks"
         )
     params = np.concatenate([pack(config, model) for config in configs])
-    which = np.arange(runs, dtype=np.int64) % len(configs)
     ticks = W.shape[1]
-    history = np.zeros((runs, -(-ticks // every)), layout.OUTPUTS)
+    runs = np.zeros(count, RUN)
+    numbers = np.arange(count)
+    runs["params"], runs["q0"] = numbers % len(configs), Q
+    runs["arm"], runs["surface"], runs["noise"] = arms, surfaces, noises
+    own = noises["seed"] if len(noises) == count else noises["seed"] + numbers
+    runs["noise"]["seed"] = 1 + (own * 7919 + 1) * 104729 % 2147483646
+    history = np.zeros((count, -(-ticks // every)), layout.OUTPUTS)
     felt = np.zeros((*history.shape, 3))
-    own = noises[:, -1] if len(noises) == runs else noises[0, -1] + np.arange(runs)
-    seeds = 1 + (own.astype(np.int64) * 7919 + 1) * 104729 % 2147483646
     cores = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     used = max(1, min(cores, threads or cores))
-    lanes = min(runs, used * 4)
-    scratch = [np.zeros(lanes, dtype) for dtype in (layout.STATE, layout.INPUTS, layout.OUTPUTS)]
-    states, inputs, outputs = scratch
     rest = (
-        states, layout.new_state(), inputs, outputs, Q, W, goals, D,
-        arms, surfaces, noises, seeds, wrench_axes == "world", every, history, felt,
-        np.zeros((lanes, LONGEST_DELAY + 1, 6)), np.zeros((lanes, 6)), np.zeros((lanes, WORLD)),
-        np.zeros((lanes, 1), np.int64),
+        np.zeros(min(count, used * 4), LANE), layout.new_state(), W, goals, D,
+        wrench_axes == "world", every, history, felt,
     )  # fmt: skip
     before = numba.get_num_threads()
     numba.set_num_threads(used)
     try:
         with announced("the parallel kernel", run_all):
-            run_all(params, which[:0], *rest)  # no run: compiles, or loads, what is needed
-        run_all(params, which, *rest)
+            run_all(params, runs[:0], *rest)  # no run: compiles, or loads, what is needed
+        run_all(params, runs, *rest)
     finally:
         numba.set_num_threads(before)
-    return Rollout(history, runs * ticks, felt)
+    return Rollout(history, count * ticks, felt)
 
 
 def _batched(name: str, value: ArrayLike, dimensions: int) -> np.ndarray:
@@ -233,9 +240,9 @@ def _batched(name: str, value: ArrayLike, dimensions: int) -> np.ndarray:
 
 
 def _goals(desired: tuple[ArrayLike, ArrayLike] | None, ticks: int, runs: int) -> np.ndarray:
-    """Goals as rows of numbers, (1 or runs, ticks, GOAL); no ticks where there is no planner."""
+    """Goals, (1 or runs, ticks); no ticks where there is no planner."""
     if desired is None:
-        return np.zeros((1, 0, GOAL))
+        return np.zeros((1, 0), GOAL)
     X, V = (_numbers("desired", part) for part in desired)
     X, V = X[None] if X.ndim == 3 else X, V[None] if V.ndim == 2 else V
     if X.shape[1:] != (ticks, 4, 4) or V.shape != (len(X), ticks, 6) or len(X) not in (1, runs):
@@ -243,11 +250,12 @@ def _goals(desired: tuple[ArrayLike, ArrayLike] | None, ticks: int, runs: int) -
             f"rollout: desired must be poses ({ticks}, 4, 4) and twists ({ticks}, 6), or "
             f"{runs} times as many, got {X.shape} and {V.shape}"
         )
-    goals = np.concatenate([X[:, :, :3, 3], np.zeros((*X.shape[:2], 4)), V], axis=2)
+    goals = np.zeros(X.shape[:2], GOAL)
+    goals["p"], goals["V"] = X[:, :, :3, 3], V
     for run, poses in enumerate(X):
         turned = np.r_[True, np.any(np.diff(poses[:, :3, :3], axis=0) != 0, axis=(1, 2))]
         wxyz = [quaternion_of(desired_pose(pose)) for pose in poses[turned]]
-        goals[run, :, 3:7] = np.array(wxyz)[np.cumsum(turned) - 1]
+        goals["wxyz"][run] = np.array(wxyz)[np.cumsum(turned) - 1]
     return goals
 
 
@@ -263,41 +271,38 @@ def _common_length(lengths: dict[str, int]) -> int:
     return runs
 
 
-def _rows(given: Any, row: Callable[[Any], list[float]], width: int) -> np.ndarray:
-    """One row of numbers for each arm or surface; zeros for none."""
+def _records(given: Any, fields: Callable[[Any], tuple], dtype: np.dtype) -> np.ndarray:
+    """One record for each arm, surface or noise; one of zeros for none."""
     if given is None:
-        return np.zeros((1, width))
+        return np.zeros(1, dtype)
     each = list(given) if isinstance(given, Sequence) else [given]
-    return np.array([row(one) for one in each], float).reshape(len(each), width)
+    return np.array([fields(one) for one in each], dtype)
 
 
-def _arm(arm: LaggedArm) -> list[float]:
+def _arm(arm: LaggedArm) -> tuple:
     if not isinstance(arm, LaggedArm):
         raise AdmittanceError(f"rollout: arm must be a LaggedArm or None, got {arm!r:.100}")
-    lag = float(as_numbers(arm.time_constant, "arm.time_constant", ()))
-    delay = float(as_numbers(arm.delay, "arm.delay", ()))
+    lag, delay = _each_number(arm, "arm", "time_constant", "delay")
     if not (0 <= delay < LONGEST_DELAY - 1 and lag >= 0):
         raise AdmittanceError(
             f"rollout: an arm needs 0 <= delay < {LONGEST_DELAY - 1} ticks and time_constant >= 0 "
             f"s, got {arm}"
         )
-    names = ("mode_frequency", "mode_damping", "mode_mass")
-    frequency, ratio, mass = (float(as_numbers(getattr(arm, n), f"arm.{n}", ())) for n in names)
+    frequency, ratio, mass = _each_number(arm, "arm", "mode_frequency", "mode_damping", "mode_mass")
     if not (frequency >= 0 and ratio >= 0 and mass > 0 and (lag > 0 or frequency == 0)):
         raise AdmittanceError(
             "rollout: a structural mode needs mode_frequency and mode_damping >= 0, mode_mass > 0 "
             f"and a time_constant > 0, got {arm}"
         )
-    return [lag, delay, math.tau * frequency, ratio, mass]
+    return lag, delay, math.tau * frequency, ratio, mass
 
 
-def _surface(surface: Surface) -> list[float]:
+def _surface(surface: Surface) -> tuple:
     if not isinstance(surface, Surface):
         raise AdmittanceError(f"rollout: surface must be a Surface or None, got {surface!r:.100}")
     point = as_numbers(surface.point, "surface.point", (3,))
     normal = as_numbers(surface.normal, "surface.normal", (3,))
-    names = ("stiffness", "damping", "friction")
-    values = [float(as_numbers(getattr(surface, n), f"surface.{n}", ())) for n in names]
+    values = _each_number(surface, "surface", "stiffness", "damping", "friction")
     length = np.linalg.norm(normal)
     if not length > 0:
         raise AdmittanceError("rollout: surface.normal must not be zero")
@@ -306,29 +311,33 @@ def _surface(surface: Surface) -> list[float]:
             "rollout: surface.stiffness, .damping and .friction must be 0 or more"
         )
     curvature = 0.0 if surface.radius == 0.0 else 1.0 / surface.radius
-    return [1.0, *point, *(normal / length), *values, curvature, *_strip(surface.strip)]
+    return True, point, normal / length, *values, curvature, *_strip(surface.strip)
 
 
-def _strip(strip: Strip | None) -> list[float]:
+def _strip(strip: Strip | None) -> tuple:
     if strip is None:
-        return [0.0] * 3 + [math.inf, math.inf, 0.0, 1.0, 1.0]
+        return (0.0, 0.0, 0.0), math.inf, math.inf, 0.0, 1.0, 1.0
     along = as_numbers(strip.along, "surface.strip.along", (3,))
-    numbers = [strip.start, strip.end, strip.drop, strip.flank, strip.stiffer]
     if not (np.linalg.norm(along) > 0 and strip.flank > 0 and strip.stiffer >= 0):
         raise AdmittanceError(
             "rollout: surface.strip needs a direction that is not zero, a flank > 0 m and a "
             f"stiffer >= 0, got {strip}"
         )
-    return [*(along / np.linalg.norm(along)), *map(float, numbers)]
+    numbers = (strip.start, strip.end, strip.drop, strip.flank, strip.stiffer)
+    return along / np.linalg.norm(along), *numbers
 
 
-def _noise(noise: Noise) -> list[float]:
+def _noise(noise: Noise) -> tuple:
     if not isinstance(noise, Noise):
         raise AdmittanceError(f"rollout: noise must be a Noise or None, got {noise!r:.100}")
-    names = ("force", "torque", "joints")
-    values = [float(as_numbers(getattr(noise, n), f"noise.{n}", ())) for n in names]
+    values = _each_number(noise, "noise", "force", "torque", "joints")
     if not (min(values) >= 0 and isinstance(noise.seed, int) and 0 <= noise.seed < 2**31):
         raise AdmittanceError(
             f"rollout: noise must be 0 or more, and so must its seed, a whole number, got {noise}"
         )
-    return [*values, noise.seed]
+    return *values, noise.seed
+
+
+def _each_number(of: Any, name: str, *fields: str) -> list[float]:
+    """These fields of an arm, a surface or a noise, each a number."""
+    return [float(as_numbers(getattr(of, field), f"{name}.{field}", ())) for field in fields]

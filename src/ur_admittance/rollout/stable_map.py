@@ -21,19 +21,12 @@ LAG, DELAY = 0.01, 0.004  # s, where the configuration does not know its arm
 
 @dataclass(frozen=True)
 class StableMap:
-    """Touches on a grid, with and without contact damping.
+    """Touches on a grid, with and without contact damping."""
 
-    Attributes:
-        by_speed: results[adapt][stiffness][speed].
-        by_push: results[adapt][stiffness][push].
-        lag: of the arm, s.
-        delay: s.
-    """
-
-    by_speed: dict[bool, list[list[Touched]]]
-    by_push: dict[bool, list[list[Touched]]]
-    lag: float
-    delay: float
+    by_speed: dict[bool, list[list[Touched]]]  # results[adapt][stiffness][speed]
+    by_push: dict[bool, list[list[Touched]]]  # results[adapt][stiffness][push]
+    lag: float  # of the arm, s
+    delay: float  # s
 
 
 def stable_map(config: Config, model: RobotModel, threads: int | None = None) -> StableMap:

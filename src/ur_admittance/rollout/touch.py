@@ -39,60 +39,34 @@ _AT_ONCE = 50  # runs, so that their records fit into memory
 
 @dataclass(frozen=True)
 class Touch:
-    """One way to touch something.
+    """One way to touch something."""
 
-    Attributes:
-        stiffness: of the surface, N/m.
-        speed: of the tool when it meets the surface, m/s.
-        push: of the hand, along the normal, N.
-        q: joint angles at the start, rad.
-        normal: out of the surface, in W.
-        angle: between the way of the tool and the normal, rad.
-        azimuth: of that way about the normal, rad.
-        friction: coefficient.
-        damping: of the surface, N s/m.
-        arm: how the arm follows.
-        noise: of the sensors.
-    """
-
-    stiffness: float
-    speed: float
-    push: float
-    q: tuple[float, ...]
-    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    angle: float = 0.0
-    azimuth: float = 0.0
-    friction: float = 0.0
-    damping: float = 0.0
-    arm: LaggedArm = field(default_factory=lambda: LaggedArm(0.01, 2))
-    noise: Noise = field(default_factory=Noise)
+    stiffness: float  # of the surface, N/m
+    speed: float  # of the tool when it meets the surface, m/s
+    push: float  # of the hand, along the normal, N
+    q: tuple[float, ...]  # joint angles at the start, rad
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)  # out of the surface, in W
+    angle: float = 0.0  # between the way of the tool and the normal, rad
+    azimuth: float = 0.0  # of that way about the normal, rad
+    friction: float = 0.0  # coefficient
+    damping: float = 0.0  # of the surface, N s/m
+    arm: LaggedArm = field(default_factory=lambda: LaggedArm(0.01, 2))  # how the arm follows
+    noise: Noise = field(default_factory=Noise)  # of the sensors
 
 
 @dataclass(frozen=True)
 class Touched:
-    """What came of it.
+    """What came of it."""
 
-    Attributes:
-        met: whether the surface was reached at all.
-        lost: share of the judged time without contact.
-        ripple: of the normal force, in the judged time, N rms.
-        peak: normal force, N.
-        settled: time from the first contact until the force stays within 3 N of its end, s.
-        stopped: time from the first contact until the controller stopped, s; NaN: it did not.
-        stiffness: the controller's estimate at the end, N/m.
-        energy_given: to the world, beyond what it put in, J.
-        braking: the hardest of the arm itself along the normal, over four ticks, m/s^2.
-    """
-
-    met: bool
-    lost: float
-    ripple: float
-    peak: float
-    settled: float
-    stopped: float
-    stiffness: float
-    energy_given: float
-    braking: float
+    met: bool  # whether the surface was reached at all
+    lost: float  # share of the judged time without contact
+    ripple: float  # of the normal force, in the judged time, N rms
+    peak: float  # normal force, N
+    settled: float  # time from the first contact until the force stays within 3 N of its end, s
+    stopped: float  # time from the first contact until the controller stopped, s; NaN: it did not
+    stiffness: float  # the controller's estimate at the end, N/m
+    energy_given: float  # to the world, beyond what it put in, J
+    braking: float  # the hardest of the arm itself along the normal, over four ticks, m/s^2
 
     @property
     def calm(self) -> bool:

@@ -51,17 +51,11 @@ def lying_cylinder(x: float, y: float, top: float, radius: float) -> Cylinder:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that must be true of a run.
+    """One thing that must be true of a run."""
 
-    Attributes:
-        what: it, in a few words.
-        passed: whether it is.
-        words: what was measured, and what is allowed.
-    """
-
-    what: str
-    passed: bool
-    words: str
+    what: str  # it, in a few words
+    passed: bool  # whether it is
+    words: str  # what was measured, and what is allowed
 
 
 class Path(NamedTuple):
@@ -90,27 +84,18 @@ class Path(NamedTuple):
 
 
 class Scenario(ABC):
-    """A scene, a script, and what they must lead to. It keeps nothing of a run.
+    """A scene, a script, and what they must lead to. It keeps nothing of a run."""
 
-    Attributes:
-        name: as on the command line.
-        title, text: for people.
-        seconds: how long it takes.
-        settings: the configuration, less the payload.
-        scene, tool, hand: see `SimRobot`. The hand's time is that of the controller.
-        path, R_WD: where the desired pose goes, if anywhere, and its orientation.
-    """
-
-    name: str
-    title: str
-    text: str
-    seconds: float
-    settings: dict[str, Any]
-    scene: Scene | None = None
-    tool: Tool = Tool(radius=0.015, mass=MASS, com=COM)
-    hand: Hand | None = None
-    path: Path | None = None
-    R_WD: np.ndarray = home()[:3, :3]
+    name: str  # as on the command line
+    title: str  # for people
+    text: str  # likewise
+    seconds: float  # how long it takes
+    settings: dict[str, Any]  # the configuration, less the payload
+    scene: Scene | None = None  # see `SimRobot`. The hand's time is that of the controller.
+    tool: Tool = Tool(radius=0.015, mass=MASS, com=COM)  # likewise
+    hand: Hand | None = None  # likewise
+    path: Path | None = None  # where the desired pose goes, if anywhere, and its orientation
+    R_WD: np.ndarray = home()[:3, :3]  # likewise
 
     def robot(self, *, ideal: bool = False, realtime: bool = True, seed: int = 0) -> SimRobot:
         """The arm in its scene, not yet connected; see `SimRobot` for the arguments."""
@@ -174,24 +159,18 @@ class Scenario(ABC):
 
 
 class Run:
-    """The records of a run as a judge wants them, in W axes.
-
-    Attributes:
-        t: (n,) s since activation.
-        X: (n, 4, 4) measured pose of P.
-        p: (n, 3) its origin, m.
-        V: (n, 6) commanded twist, m/s and rad/s.
-        f: (n, 3) what the world does to the tool, N, without bias and weight, not filtered.
-        force, torque: (n,) the sizes of f, N, and of the torque at P, Nm.
-    """
+    """The records of a run as a judge wants them, in W axes."""
 
     def __init__(self, records: np.ndarray) -> None:
-        self.t, self.X, self.V = records["time"], records["X_WP"], records["V_WP_cmd"]
-        self.p = self.X[:, :3, 3]
-        # sensor and probe have the same axes
+        self.t = records["time"]  # (n,) s since activation
+        self.X = records["X_WP"]  # (n, 4, 4) measured pose of P
+        self.V = records["V_WP_cmd"]  # (n, 6) commanded twist, m/s and rad/s
+        self.p = self.X[:, :3, 3]  # (n, 3) m, its origin
+        # (n, 3) N, what the world does to the tool, without bias and weight, not filtered; sensor
+        # and probe have the same axes
         self.f = np.einsum("nij,nj->ni", self.X[:, :3, :3], records["F_S_comp"][:, LINEAR])
-        self.force = np.linalg.norm(self.f, axis=1)
-        self.torque = np.linalg.norm(records["F_P"][:, ANGULAR], axis=1)
+        self.force = np.linalg.norm(self.f, axis=1)  # (n,) N
+        self.torque = np.linalg.norm(records["F_P"][:, ANGULAR], axis=1)  # (n,) Nm, at P
 
     def during(self, start: float, end: float) -> np.ndarray:
         """(n,) whether a record is of that time."""

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ur_admittance.errors import RobotError
+from ur_admittance.errors import needs
 
 MAGIC = b"\x89MCAP0\r\n"
 FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, METADATA = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0C
@@ -42,14 +42,9 @@ Extra = tuple[int, int, bytes]  # before which tick of the batch, channel, data
 
 def library() -> SimpleNamespace:
     """What is used of `mcap`: its records, the builder of their bytes, and the compressor."""
-    try:
+    with needs("recording needs the MCAP library", "record"):
         import zstandard
         from mcap import data_stream, exceptions, records
-    except ImportError as error:
-        raise RobotError(
-            f"recording needs the MCAP library ({error}); install it with "
-            'pip install "ur-admittance[record]"'
-        ) from None
     return SimpleNamespace(
         records=records, stream=data_stream, EndOfFile=exceptions.EndOfFile, zstd=zstandard
     )
@@ -59,11 +54,7 @@ class McapFile:
     """A new file. `OSError` from any method: nothing was written by it, all before is there."""
 
     def __init__(self, path: Path, writer: str) -> None:
-        """
-        Args:
-            path: must not exist.
-            writer: who writes it.
-        """
+        """At `path`, which must not exist; `writer`: who writes it."""
         self._mcap = library()
         self._compressor = self._mcap.zstd.ZstdCompressor(level=1)
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)

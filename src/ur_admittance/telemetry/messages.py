@@ -226,9 +226,7 @@ def string_of(message: memoryview) -> str:
 
 
 def parameters(generation: int, text: str) -> bytes:
-    """A std_msgs/msg/String with a configuration, YAML as the blackboard has it, on lines of its
-    own for each parameter.
-    """
+    """A std_msgs/msg/String with a configuration as YAML, each parameter on its own lines."""
     if text.startswith("{"):  # JSON, as changes are sent: a hundred times quicker to take apart
         values = json.loads(text).items()
         text = "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in values) + "\n}"

@@ -30,19 +30,12 @@ _FINISH = 30.0  # s, for a slow disk
 
 @dataclass(frozen=True)
 class Recorded:
-    """How a recording ended.
+    """How a recording ended."""
 
-    Attributes:
-        path: of the file.
-        written: ticks.
-        lost: ticks.
-        problem: in words; "" if there was none.
-    """
-
-    path: Path
-    written: int
-    lost: int
-    problem: str
+    path: Path  # of the file
+    written: int  # ticks
+    lost: int  # ticks
+    problem: str  # in words; "" if there was none
 
 
 class Recorder:
@@ -104,11 +97,7 @@ class Recorder:
         self.close()
 
     def close(self, summary: Mapping[str, Any] | None = None) -> Recorded:
-        """Let the writer take what is left and finish the file.
-
-        Args:
-            summary: kept in the file, as JSON.
-        """
+        """Let the writer take what is left and finish the file, with the summary in it as JSON."""
         if self._recorded is None:
             self._recorded = self._finish(summary)
         return self._recorded

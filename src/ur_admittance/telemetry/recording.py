@@ -27,45 +27,29 @@ ABOUT, END = "ur_admittance", "ur_admittance_end"  # names of the metadata at bo
 
 @dataclass(frozen=True)
 class Recording:
-    """A run, as its file tells it.
+    """A run, as its file tells it."""
 
-    Attributes:
-        path: of the file.
-        robot: name of the blackboard.
-        rate: ticks a second, Hz.
-        model: of the arm.
-        config: at the first record.
-        changes: (generation of the parameters, configuration of the records that name it), in the
-            order of the records; without those of `unknown`.
-        records: outputs records, oldest first, as the loop published them.
-        lost: ticks that were not recorded.
-        finished: False if the file was cut off; then all its whole chunks were read.
-        damage: (first byte, bytes) of what cannot be read in the file.
-        damaged: ticks that were in there.
-        breaks: indices of records before which such ticks are missing.
-        summary: what the recorder was given at the end.
-        version: of the package that recorded.
-        kernel: digest of the kernel that made the records.
-        unknown: generations that records name and whose parameters are not in the file. If the
-            first record's is one, `config` is the first that is known.
-    """
-
-    path: Path
-    robot: str
-    rate: float
-    model: RobotModel
-    config: Config
+    path: Path  # of the file
+    robot: str  # name of the blackboard
+    rate: float  # ticks a second, Hz
+    model: RobotModel  # of the arm
+    config: Config  # at the first record
+    # (generation of the parameters, configuration of the records that name it), in the order of the
+    # records; without those of `unknown`
     changes: tuple[tuple[int, Config], ...]
-    records: np.ndarray
-    lost: int
-    finished: bool
-    summary: dict[str, Any]
-    version: str
-    kernel: str
+    records: np.ndarray  # outputs records, oldest first, as the loop published them
+    lost: int  # ticks that were not recorded
+    finished: bool  # False if the file was cut off; then all its whole chunks were read
+    summary: dict[str, Any]  # what the recorder was given at the end
+    version: str  # of the package that recorded
+    kernel: str  # digest of the kernel that made the records
+    # generations that records name and whose parameters are not in the file. If the first record's
+    # is one, `config` is the first that is known.
     unknown: tuple[int, ...] = ()
+    # (first byte, bytes) of what cannot be read in the file
     damage: tuple[tuple[int, int], ...] = ()
-    damaged: int = 0
-    breaks: tuple[int, ...] = ()
+    damaged: int = 0  # ticks that were in there
+    breaks: tuple[int, ...] = ()  # indices of records before which such ticks are missing
 
     def damage_words(self) -> str:
         """What is damaged, and what that costs; "" if nothing is."""

@@ -32,26 +32,19 @@ _OPEN_LOOP = (
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a replay gave.
+    """What a replay gave."""
 
-    Attributes:
-        records: outputs records of the same ticks. Where the state of the controller is not known
-            (see `notes`) they hold NaN, and what was recorded of tick, time, inputs and timing.
-        compared: how many ticks were compared with the recorded ones; 0 with another configuration.
-        skipped: how many ticks could not be done again.
-        first_difference: index of the first record that differs; None if none does.
-        fields: which fields differ there.
-        notes: what limits the replay, in words.
-        apart: with another configuration, index of the first record whose commanded pose is 10 mm
-            from the recorded one; None if none is.
-    """
-
+    # outputs records of the same ticks. Where the state of the controller is not known (see
+    # `notes`) they hold NaN, and what was recorded of tick, time, inputs and timing.
     records: np.ndarray
+    # how many ticks were compared with the recorded ones; 0 with another configuration
     compared: int
-    skipped: int
-    first_difference: int | None
-    fields: tuple[str, ...]
-    notes: tuple[str, ...]
+    skipped: int  # how many ticks could not be done again
+    first_difference: int | None  # index of the first record that differs; None if none does
+    fields: tuple[str, ...]  # which fields differ there
+    notes: tuple[str, ...]  # what limits the replay, in words
+    # with another configuration, index of the first record whose commanded pose is 10 mm from the
+    # recorded one; None if none is
     apart: int | None = None
 
 
@@ -80,7 +73,9 @@ def replay(
     controller = Controller(recording.model, start)
     if config is not None:
         controller.params["tracking_timeout"] = np.inf
-    records = _unknown(recorded)
+    records = np.repeat(layout.new_outputs(), len(recorded))
+    for name in ("tick", "time", "inputs", "timing"):
+        records[name] = recorded[name]
     running = None
     for k in range(len(recorded)):
         if progress is not None and k % _PROGRESS == 0:
@@ -107,7 +102,12 @@ def replay(
         compared=int(usable.sum()) if config is None else 0,
         skipped=int((~usable).sum()),
         first_difference=first,
-        fields=() if first is None else _differing(recorded[first], records[first]),
+        fields=tuple(
+            name
+            for name in layout.OUTPUTS.names or ()
+            if first is not None
+            and records[name][first].tobytes() != recorded[name][first].tobytes()
+        ),
         notes=notes,
         apart=None if config is None else _apart(recorded, records),
     )
@@ -180,13 +180,6 @@ def _strange(records: np.ndarray) -> list[str]:
     ]
 
 
-def _unknown(recorded: np.ndarray) -> np.ndarray:
-    records = np.repeat(layout.new_outputs(), len(recorded))
-    for name in ("tick", "time", "inputs", "timing"):
-        records[name] = recorded[name]
-    return records
-
-
 def _apart(recorded: np.ndarray, records: np.ndarray) -> int | None:
     """The first record whose commanded pose is too far from the recorded one."""
     gap = np.linalg.norm(records["X_WC"][:, :3, 3] - recorded["X_WC"][:, :3, 3], axis=1)
@@ -196,8 +189,3 @@ def _apart(recorded: np.ndarray, records: np.ndarray) -> int | None:
 def _words(records: np.ndarray) -> np.ndarray:
     """The bits of each record: NaN equals itself, 0 and -0 differ."""
     return records.view(np.int64).reshape(len(records), layout.OUTPUTS.itemsize // 8)
-
-
-def _differing(one: np.record, other: np.record) -> tuple[str, ...]:
-    names = layout.OUTPUTS.names or ()
-    return tuple(name for name in names if one[name].tobytes() != other[name].tobytes())

@@ -31,22 +31,15 @@ _FOOTER_BYTES = 29
 
 @dataclass
 class Found:
-    """What is in a file.
+    """What is in a file."""
 
-    Attributes:
-        metadata: by name; of several whole ones of one name the last.
-        ticks: the records of /tick, one after the other.
-        sequence: the number of each, counted by the recorder.
-        parameters: the texts of /parameters.
-        finished: whether the file has its end.
-        damage: (first byte, bytes) that cannot be read.
-    """
-
+    # by name; of several whole ones of one name the last
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
-    ticks: bytearray = field(default_factory=bytearray)
-    sequence: list[int] = field(default_factory=list)
-    parameters: list[str] = field(default_factory=list)
-    finished: bool = False
+    ticks: bytearray = field(default_factory=bytearray)  # the records of /tick, one after the other
+    sequence: list[int] = field(default_factory=list)  # the number of each, counted by the recorder
+    parameters: list[str] = field(default_factory=list)  # the texts of /parameters
+    finished: bool = False  # whether the file has its end
+    # (first byte, bytes) that cannot be read
     damage: list[tuple[int, int]] = field(default_factory=list)
 
 

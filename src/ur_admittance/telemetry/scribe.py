@@ -7,11 +7,12 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ur_admittance._version import __version__
+from ur_admittance.blackboard import Reader
 from ur_admittance.config import Config
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import source_digest
@@ -25,25 +26,11 @@ _CHUNK = 1.0  # s of ticks, at most: what is lost if the process is killed
 _SAME_CLOCK = 60.0  # s; a robot's clock further from the monotonic one is another clock
 
 
-class Source(Protocol):
-    """Where records come from: a blackboard's `Reader`, or records that were kept."""
-
-    robot: str
-    rate: float
-
-    def config(self) -> Config: ...
-    def since(self, index: int) -> tuple[np.ndarray, int, int]: ...
-    def text_of(self, generation: int) -> str | None: ...
-
-
 class Scribe:
     """Takes records from a blackboard and writes them, as long as the disk lets it."""
 
-    def __init__(self, reader: Source, path: Path, model: RobotModel, first: int = 0) -> None:
-        """
-        Args:
-            first: how many records of the blackboard are passed over.
-        """
+    def __init__(self, reader: Reader, path: Path, model: RobotModel, first: int = 0) -> None:
+        """`first`: how many records of the blackboard are passed over."""
         self._reader, self._path = reader, path
         self._texts: dict[int, str] = {}  # of generations to write, and the last
         self._forgotten: list[int] = []  # generations asked for too late
@@ -87,13 +74,17 @@ class Scribe:
         """Take what is new; returns how many records."""
         records, self._index, missed = self._reader.since(self._index)
         self.lost += missed
+        self.take(records)
+        return len(records)
+
+    def take(self, records: np.ndarray) -> None:
+        """Outputs records, oldest first, to be written within a second."""
         if len(records):
             self._learn(records["inputs"]["generation"])
             self._waiting.append(records)
         waiting = sum(map(len, self._waiting))
         if waiting >= self._chunk or time.monotonic() - self._flushed > _CHUNK:
             self._flush()
-        return len(records)
 
     def finish(self, summary: Mapping[str, Any], problem: str = "") -> None:
         """Write what is left, and the end of the file."""
@@ -149,9 +140,7 @@ class Scribe:
         return stamps
 
     def _learn(self, generations: np.ndarray) -> None:
-        """Ask for the configuration of every generation that new records name, as long as the
-        blackboard has it.
-        """
+        """Ask for the configuration of every new generation while the blackboard has it."""
         for generation in np.unique(generations).tolist():
             if generation in self._texts or generation in self._forgotten:
                 continue

@@ -17,18 +17,12 @@ LAWS = (None, 0.015, 0.02, 0.03)  # s, contact.damping_time; None: fixed gains
 
 @dataclass(frozen=True)
 class Candidate:
-    """Gains of the three translations; the rest is the preset's.
+    """Gains of the three translations; the rest is the preset's."""
 
-    Attributes:
-        mass: kg.
-        damping: N s/m.
-        stiffness: N/m; 0: no spring.
-        damping_time: `contact.damping_time`, s; None: fixed gains, without contact damping.
-    """
-
-    mass: float
-    damping: float
-    stiffness: float
+    mass: float  # kg
+    damping: float  # N s/m
+    stiffness: float  # N/m; 0: no spring
+    # `contact.damping_time`, s; None: fixed gains, without contact damping
     damping_time: float | None
 
     def changes(self, question: Question) -> dict[str, Any]:

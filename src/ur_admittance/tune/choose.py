@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 from ur_admittance.tune.candidates import Candidate, candidates_for
 from ur_admittance.tune.judge import SAFE, Trial, Verdict, felt, wished
@@ -26,19 +27,12 @@ _HOPEFUL = 0.9  # share of calm cases in the sweep that is worth a closer look
 
 @dataclass(frozen=True)
 class Effort:
-    """How many cases, rigid and flexible arms, each part looks at.
+    """How many cases, rigid and flexible arms, each part looks at."""
 
-    Attributes:
-        swept: of every candidate.
-        verified: of every finalist.
-        margin: on every rung.
-        finalists: that are verified at once, and how often.
-    """
-
-    swept: tuple[int, int] = (20, 10)
-    verified: tuple[int, int] = (200, 100)
-    margin: tuple[int, int] = (26, 13)
-    finalists: tuple[int, int] = (3, 4)
+    swept: tuple[int, int] = (20, 10)  # of every candidate
+    verified: tuple[int, int] = (200, 100)  # of every finalist
+    margin: tuple[int, int] = (26, 13)  # on every rung
+    finalists: tuple[int, int] = (3, 4)  # that are verified at once, and how often
 
 
 QUICK = Effort((6, 3), (20, 10), (6, 3), (2, 2))
@@ -46,19 +40,12 @@ QUICK = Effort((6, 3), (20, 10), (6, 3), (2, 2))
 
 @dataclass(frozen=True)
 class Judged:
-    """A candidate and what it is worth.
+    """A candidate and what it is worth."""
 
-    Attributes:
-        candidate: the gains.
-        feel: as `felt` measures it, s or m.
-        off: times heavier or lighter than wished; 1: as wished.
-        verdict: on the cases of the sweep.
-    """
-
-    candidate: Candidate
-    feel: float
-    off: float
-    verdict: Verdict
+    candidate: Candidate  # the gains
+    feel: float  # as `felt` measures it, s or m
+    off: float  # times heavier or lighter than wished; 1: as wished
+    verdict: Verdict  # on the cases of the sweep
 
     @property
     def may_be_chosen(self) -> bool:
@@ -69,27 +56,18 @@ class Judged:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The answer.
+    """The answer."""
 
-    Attributes:
-        question: what was asked.
-        swept: every candidate, as it was tried.
-        verified: those that were tried on other cases, with these verdicts.
-        chosen: the one, or None: the task cannot be met.
-        nearest: the chosen one, else the one that is nearest to it.
-        stiffer: times the stiffness up to which the nearest still passes; 0: not even so.
-        later: lag that the arm may have beyond what is known, s; negative: that it has too much.
-        harder: times the push.
-    """
-
-    question: Question
-    swept: tuple[Judged, ...]
+    question: Question  # what was asked
+    swept: tuple[Judged, ...]  # every candidate, as it was tried
+    # those that were tried on other cases, with these verdicts
     verified: tuple[tuple[Judged, Verdict], ...]
-    chosen: Judged | None
-    nearest: Judged
-    stiffer: float
+    chosen: Judged | None  # the one, or None: the task cannot be met
+    nearest: Judged  # the chosen one, else the one that is nearest to it
+    stiffer: float  # times the stiffness up to which the nearest still passes; 0: not even so
+    # lag that the arm may have beyond what is known, s; negative: that it has too much
     later: float
-    harder: float
+    harder: float  # times the push
 
     @property
     def verdict(self) -> Verdict:
@@ -159,9 +137,7 @@ def tune(
 
 
 def finalists(swept: Sequence[Judged]) -> list[Judged]:
-    """Those that may be chosen: calm ones first, then by how near they are to the wish; of equal
-    gains the law that ripples least.
-    """
+    """Those that may be chosen, calm and near ones first; of equal gains what ripples least."""
     best: dict[tuple[float, float, float], Judged] = {}
     for one in swept:
         gains = (one.candidate.mass, one.candidate.damping, one.candidate.stiffness)
@@ -220,25 +196,23 @@ def _nearest(swept: Sequence[Judged], verified: list[tuple[Judged, Verdict]]) ->
 def _margins(work: _Work, judged: Judged, met: bool) -> tuple[float, float, float]:
     """How far the nearest is from where it fails, or from where it would do."""
     lag = work.question.lag
-    if met:
-        rungs = [{"stiffer": s} for s in STIFFER] + [{"later": s} for s in LATER]
-        rungs += [{"harder": h} for h in HARDER]
-        sizes = (len(STIFFER), len(LATER), len(HARDER))
+    if met:  # a ladder of rungs for each kind of change, and what counts if none holds
+        ladders = {"stiffer": (1.0, STIFFER), "later": (0.0, LATER), "harder": (1.0, HARDER)}
     else:
-        rungs = [{"stiffer": s} for s in SOFTER] + [{"later": lag * (s - 1)} for s in FASTER]
-        rungs += [{"harder": h} for h in GENTLER]
-        sizes = (len(SOFTER), len(FASTER), len(GENTLER))
-    verdicts = work.verdicts(
-        "margins", work.effort.margin, _MARGINS, [(judged.candidate, rung) for rung in rungs]
+        sooner = [lag * (share - 1) for share in FASTER]
+        ladders = {"stiffer": (0.0, SOFTER), "later": (-lag, sooner), "harder": (0.0, GENTLER)}
+    rungs = [{name: rung} for name, (_, ladder) in ladders.items() for rung in ladder]
+    verdicts = iter(
+        work.verdicts(
+            "margins", work.effort.margin, _MARGINS, [(judged.candidate, rung) for rung in rungs]
+        )
     )
-    found, begin = [], 0
-    for size, none in zip(sizes, (1.0, 0.0, 1.0) if met else (0.0, -lag, 0.0), strict=True):
-        ladder = range(begin, begin + size)
+    found = []
+    for none, ladder in ladders.values():
+        passes = [(rung, next(verdicts).passes) for rung in ladder]
         if met:  # up the ladder as long as it holds
-            broken = next((n for n in ladder if not verdicts[n].passes), begin + size)
-            found.append(none if broken == begin else next(iter(rungs[broken - 1].values())))
+            good = [rung for rung, _ in takewhile(lambda pair: pair[1], passes)][-1:]
         else:  # down until it does
-            calm = next((n for n in ladder if verdicts[n].passes), None)
-            found.append(none if calm is None else next(iter(rungs[calm].values())))
-        begin += size
+            good = [rung for rung, does in passes if does][:1]
+        found += good or [none]
     return found[0], found[1], found[2]

@@ -27,46 +27,28 @@ _JUDGED = {**ALONE, "admittance.engage_seconds": 0.0}  # springs must not grow w
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate against some of the cases: the unit of work that a worker gets.
+    """A candidate against some of the cases: the unit of work that a worker gets."""
 
-    Attributes:
-        candidate: the gains.
-        stream: of the cases.
-        begin: the first case.
-        end: the one after the last.
-        flexible: arms with a structural mode.
-        stiffer: times the stiffness that is known.
-        harder: times the push.
-        later: s of lag that the configuration does not know of; negative: so much less, and known.
-    """
-
-    candidate: Candidate
-    stream: int
-    begin: int
-    end: int
-    flexible: bool
-    stiffer: float = 1.0
-    harder: float = 1.0
+    candidate: Candidate  # the gains
+    stream: int  # of the cases
+    begin: int  # the first case
+    end: int  # the one after the last
+    flexible: bool  # arms with a structural mode
+    stiffer: float = 1.0  # times the stiffness that is known
+    harder: float = 1.0  # times the push
+    # s of lag that the configuration does not know of; negative: so much less, and known
     later: float = 0.0
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How calm a candidate touches.
+    """How calm a candidate touches."""
 
-    Attributes:
-        rigid: calm and all cases with a rigid arm.
-        flexible: calm and all cases with a flexible arm.
-        ripple: of the worst case, N rms; infinite: the arm was stopped, or met nothing.
-        peak: the hardest impact, N.
-        failures: the cases that were not calm, in words.
-    """
-
-    rigid: tuple[int, int] = (0, 0)
-    flexible: tuple[int, int] = (0, 0)
-    ripple: float = 0.0
-    peak: float = 0.0
-    failures: tuple[str, ...] = ()
+    rigid: tuple[int, int] = (0, 0)  # calm and all cases with a rigid arm
+    flexible: tuple[int, int] = (0, 0)  # calm and all cases with a flexible arm
+    ripple: float = 0.0  # of the worst case, N rms; infinite: the arm was stopped, or met nothing
+    peak: float = 0.0  # the hardest impact, N
+    failures: tuple[str, ...] = ()  # the cases that were not calm, in words
 
     @property
     def passes(self) -> bool:

@@ -21,21 +21,13 @@ MODE = (10.0, 25.0)  # Hz, of a flexible arm whose mode nobody measured
 
 
 class Task(NamedTuple):
-    """What gains are for.
+    """What gains are for."""
 
-    Attributes:
-        preset: that they are put into.
-        changes: of that preset, by dotted key.
-        speed: of the tool under the push, m/s; 0: there is a spring.
-        give: of the spring under the push, m.
-        words: the task in words.
-    """
-
-    preset: str
-    changes: dict[str, Any]
-    speed: float
-    give: float
-    words: str
+    preset: str  # that they are put into
+    changes: dict[str, Any]  # of that preset, by dotted key
+    speed: float  # of the tool under the push, m/s; 0: there is a spring
+    give: float  # of the spring under the push, m
+    words: str  # the task in words
 
 
 # For the contact: a limited jerk and a filter of 20 Hz are delay. With light gains on 100 kN/m the
@@ -56,27 +48,18 @@ TASKS = {
 
 @dataclass(frozen=True)
 class Question:
-    """What the user knows. The answer depends on this alone.
+    """What the user knows. The answer depends on this alone."""
 
-    Attributes:
-        task: one of `TASKS`.
-        stiffness: of the stiffest surface that is touched, N/m; None: unknown, 1 to 100 kN/m.
-        push: at which the arm should feel right, N.
-        lag: of the arm, s.
-        delay: of the arm, s; None: not measured, 2 to 6 ms.
-        mode_frequency: first structural mode of the arm, Hz; None: not measured, 10 to 25 Hz.
-        robot: the arm, say ur5e.
-        seed: of the random cases.
-    """
-
-    task: str = "touch"
+    task: str = "touch"  # one of `TASKS`
+    # of the stiffest surface that is touched, N/m; None: unknown, 1 to 100 kN/m
     stiffness: float | None = None
-    push: float = 15.0
-    lag: float = 0.01
-    delay: float | None = None
+    push: float = 15.0  # at which the arm should feel right, N
+    lag: float = 0.01  # of the arm, s
+    delay: float | None = None  # of the arm, s; None: not measured, 2 to 6 ms
+    # first structural mode of the arm, Hz; None: not measured, 10 to 25 Hz
     mode_frequency: float | None = None
-    robot: str = "ur5e"
-    seed: int = 0
+    robot: str = "ur5e"  # the arm, say ur5e
+    seed: int = 0  # of the random cases
 
     def __post_init__(self) -> None:
         problems = []
@@ -137,13 +120,9 @@ class Question:
     ) -> list[Touch]:
         """Random cases of the contact benchmark, narrowed to what is known.
 
-        Args:
-            stream: cases of another stream are others.
-            count: how many; the first of more are the same.
-            flexible: arms with a structural mode.
-            stiffer: times the stiffness that is known.
-            harder: times the push.
-            later: s of lag that the configuration does not know of.
+        Cases of another `stream` are others; the first of more are the same. `stiffer` and
+        `harder`: times the known stiffness and push; `later`: s of lag that the configuration does
+        not know of.
         """
         low, high = UNKNOWN
         if self.stiffness is not None:

@@ -26,7 +26,7 @@ from ur_admittance.tune.question import Question
 
 CONNECT_SECONDS = 15  # for a scheduler to answer, and for its first worker
 _RETRIES = 2  # of a trial that fails on a worker
-_LOOK_SECONDS = 2.0  # between two looks at the cluster
+_WATCH_SECONDS = 2.0  # between two checks of the cluster
 _NOBODY = (
     "no worker left; what is not done waits for the next one ('dask worker {} --nthreads 1'), "
     "Ctrl-C ends it"
@@ -39,13 +39,8 @@ def sweep(
     executor: Executor,
     progress: Callable[[int, int], None],
 ) -> list[Verdict]:
-    """A verdict for each trial. Who ran it, and when, changes nothing.
-
-    Args:
-        question: what is known.
-        trials: what is to be run.
-        executor: who runs it.
-        progress: is told how many are done, and of how many.
+    """A verdict for each trial. Who ran it, and when, changes nothing. `progress` is told how many
+    are done, and of how many.
     """
     places = {executor.submit(judge, question, trial): n for n, trial in enumerate(trials)}
     verdicts: list[Verdict | None] = [None] * len(trials)
@@ -71,11 +66,7 @@ def sweep(
 
 @contextmanager
 def local_processes(count: int | None = None) -> Iterator[Executor]:
-    """Processes of this machine.
-
-    Args:
-        count: how many; 1: this one. Default: as many as there are cores for us.
-    """
+    """So many processes of this machine; 1: this one. Default: one for each of our cores."""
     count = count or len(os.sched_getaffinity(0))
     if count == 1:
         executor: Executor = ThreadPoolExecutor(1)
@@ -132,7 +123,7 @@ def dask_workers(address: str) -> Iterator[Executor]:
                 f"--scheduler: {address} has no workers; start one for each core with "
                 f"'dask worker {address} --nworkers N --nthreads 1'"
             ) from None
-        _see_same_version(client)
+        _check_version(client)
         executor = client.get_executor(pure=False, retries=_RETRIES)
         ended = threading.Event()
         threading.Thread(target=_watch_workers, args=(client, address, ended), daemon=True).start()
@@ -146,7 +137,7 @@ def dask_workers(address: str) -> Iterator[Executor]:
 def _watch_workers(client: Any, address: str, ended: threading.Event) -> None:
     """Say it when nobody is left who works, and when somebody is there again."""
     working = True
-    while not ended.wait(_LOOK_SECONDS):
+    while not ended.wait(_WATCH_SECONDS):
         try:
             found = bool(client.nthreads())
         except (OSError, RuntimeError):  # it says so itself
@@ -161,7 +152,7 @@ def _version_here() -> str:
     return __version__
 
 
-def _see_same_version(client: Any) -> None:
+def _check_version(client: Any) -> None:
     """The same question must mean the same work everywhere."""
     advice = f"install ur-admittance {__version__}, as here, on every worker"
     try:

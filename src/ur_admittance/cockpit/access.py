@@ -20,17 +20,12 @@ WORD_BYTES = 200  # of any text that a page sends
 
 
 @dataclass(frozen=True)
-class Doors:
-    """What the server lets in.
+class AccessPolicy:
+    """What the server lets in."""
 
-    Attributes:
-        host: address it listens on; loopback unless the user said otherwise.
-        port: TCP; 0: any that is free, which the server then knows.
-        token: who has it may change something; on loopback everybody may look.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8080
+    host: str = "127.0.0.1"  # address it listens on; loopback unless the user said otherwise
+    port: int = 8080  # TCP; 0: any that is free, which the server then knows
+    # who has it may change something; on loopback everybody may look
     token: str = field(default_factory=lambda: secrets.token_urlsafe(18), repr=False)
 
     def __post_init__(self) -> None:

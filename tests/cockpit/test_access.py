@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.cockpit.conftest import PATIENCE, hear, tell
 from ur_admittance import ConfigError
-from ur_admittance.cockpit import doors as caps
-from ur_admittance.cockpit.doors import Allowance, Doors
+from ur_admittance.cockpit import access as limits
+from ur_admittance.cockpit.access import AccessPolicy, Allowance
 
 
 def test_everybody_on_this_machine_may_look(page) -> None:
@@ -34,7 +34,7 @@ def test_nothing_is_changed_without_the_token_and_an_origin_of_ours(
     served, board, page, token, origin
 ) -> None:
     """Row 58: no change, no motion and no reset without the token and an Origin of ours."""
-    link = page(served.doors.token if token == "right" else token, origin)
+    link = page(served.access.token if token == "right" else token, origin)
     before, refused = board.config(), served.cockpit.refused
     for do in ("stop", "tare", "undo", "preset", "record", "reset", "drag"):
         tell(link, do=do, name="hand-guiding", confirmed=True)
@@ -47,7 +47,7 @@ def test_nothing_is_changed_without_the_token_and_an_origin_of_ours(
 
 
 def test_a_token_and_an_origin_of_ours_may_stop_the_arm(served, board, page) -> None:
-    link = page(served.doors.token)
+    link = page(served.access.token)
     assert hear(link, "trust")["trusted"]
     tell(link, do="stop")
     tell(link, do="save")
@@ -61,7 +61,7 @@ def test_a_page_from_elsewhere_is_not_even_shown_anything(served, page, origin) 
     from websockets.exceptions import InvalidStatus
 
     with pytest.raises(InvalidStatus) as refused:
-        page(served.doors.token, origin)
+        page(served.access.token, origin)
     assert refused.value.response.status_code == 403
 
 
@@ -123,7 +123,7 @@ def test_a_comparison_is_shown_and_made_of_recordings_only(served, page) -> None
     answer = served.get("/comparisons/first%20push/second/index.html")
     assert answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"<p>both")
     assert served.get("/comparisons/..%2f/second/index.html").startswith(b"HTTP/1.1 404")
-    link = page(served.doors.token)
+    link = page(served.access.token)
     tell(link, do="compare", one="first push", other="../second")
     assert "there is no recording 'first push'" in hear(link, "refused", do="compare")["why"]
     (served.folder / "first push.mcap").touch()
@@ -162,7 +162,7 @@ def test_a_page_that_sends_what_is_no_request_is_let_go(served, board, page, mes
     """Row 57: garbage from a page that is trusted."""
     from websockets.exceptions import ConnectionClosed
 
-    link, other = page(served.doors.token), page()
+    link, other = page(served.access.token), page()
     hear(link, "trust")
     before = board.config()
     link.send(message)
@@ -176,7 +176,7 @@ def test_a_page_that_sends_too_much_is_let_go(served, page) -> None:
     """Row 57: a flood."""
     from websockets.exceptions import ConnectionClosed
 
-    link = page(served.doors.token)
+    link = page(served.access.token)
 
     def flood() -> None:
         for _ in range(100_000):
@@ -198,7 +198,7 @@ def test_a_thousand_connections_are_cut_to_a_few_and_then_it_goes_on(served, pag
         links.append(link)
         if len(links) > 200:  # of those that are open and say nothing, the oldest goes
             links.pop(0).close()
-    assert served.cockpit._open <= caps.CONNECTIONS
+    assert served.cockpit._open <= limits.CONNECTIONS
     assert hear(first, "frame")
     for link in links:
         link.close()
@@ -219,7 +219,7 @@ def _try(served) -> bytes:
 def test_no_more_pages_than_there_may_be_are_shown_frames(served, page) -> None:
     from websockets.exceptions import InvalidStatus
 
-    links = [page() for _ in range(caps.PAGES)]
+    links = [page() for _ in range(limits.PAGES)]
     for link in links:
         hear(link, "frame")
     with pytest.raises(InvalidStatus) as refused:
@@ -244,17 +244,17 @@ def test_a_page_that_does_not_read_costs_no_memory_and_no_time(served, page) -> 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "everywhere", ""])
 def test_an_address_that_is_no_address_of_this_machine_is_refused(host) -> None:
     with pytest.raises(ConfigError, match="--host"):
-        Doors(host)
+        AccessPolicy(host)
 
 
 def test_only_loopback_may_look_without_the_token() -> None:
-    assert Doors("127.0.0.1").loopback and Doors("::1").loopback
-    assert not Doors("192.168.1.5").loopback
-    assert Doors("192.168.1.5", 80).hosts == {"192.168.1.5:80"}
+    assert AccessPolicy("127.0.0.1").loopback and AccessPolicy("::1").loopback
+    assert not AccessPolicy("192.168.1.5").loopback
+    assert AccessPolicy("192.168.1.5", 80).hosts == {"192.168.1.5:80"}
 
 
 def test_tokens_are_long_and_never_the_same_and_shown_in_no_log() -> None:
-    one, two = Doors(), Doors()
+    one, two = AccessPolicy(), AccessPolicy()
     assert len(one.token) >= 24 and one.token != two.token
     assert one.token not in repr(one)
     assert one.knows(one.token) and not one.knows(two.token)
@@ -262,7 +262,7 @@ def test_tokens_are_long_and_never_the_same_and_shown_in_no_log() -> None:
 
 @given(st.one_of(st.none(), st.text(), st.integers(), st.lists(st.text())))
 def test_nothing_else_is_the_token(guess) -> None:
-    assert not Doors(token="the one and only token").knows(guess)
+    assert not AccessPolicy(token="the one and only token").knows(guess)
 
 
 def test_an_allowance_is_a_burst_and_then_a_rate() -> None:
