@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import ur_admittance as ua
-from ur_admittance.calibration import equilibrium
 from ur_admittance.calibration.bring import bring
 from ur_admittance.controller.packing import pack
+from ur_admittance.motion.joints import straight
 from ur_admittance.robots.sim import SimRobot
 
 MODEL = ua.RobotModel.ur("ur5e")
@@ -50,7 +50,7 @@ def led(each: Callable[[Told], None], asked=(), **more) -> tuple[np.ndarray, str
     """What the arm is told, rad/s (n, 6), and how it ended, in words."""
     words = ""
     with Told() as arm:
-        way = equilibrium.plan(MODEL, CONFIG, arm.wait().q, GOAL)
+        way = straight(MODEL, CONFIG, arm.wait().q, GOAL)
         arm.each = each
         try:
             bring(arm, CONFIG, way, asked, **more)

@@ -50,7 +50,7 @@ def test_waypoints_are_met_at_their_times_and_at_rest():
 
 
 def test_the_way_is_straight_and_speed_acceleration_and_jerk_are_limited():
-    rows = played(PosePlayer(arm(), [Waypoint(1.0, FAR)], CONFIG, share=1.0), 2.0)
+    rows = played(PosePlayer(arm(), [Waypoint(0.0, FAR)], CONFIG, share=1.0), 2.0)
     p, V = rows[:, :3], rows[:, 7:13]
     way = FAR[:3, 3] - HOME[:3, 3]
     off = (p - HOME[:3, 3]) - np.outer((p - HOME[:3, 3]) @ way / (way @ way), way)
@@ -59,9 +59,9 @@ def test_the_way_is_straight_and_speed_acceleration_and_jerk_are_limited():
     J = np.diff(A, axis=0) / DT
     speed, acceleration, jerk = (np.linalg.norm(x[:, :3], axis=1).max() for x in (V, A, J))
     assert speed <= CONFIG.max_linear_velocity * (1 + 1e-9)
-    assert 0.9 * CONFIG.limits.max_linear_acceleration < acceleration
     assert acceleration <= CONFIG.limits.max_linear_acceleration * (1 + 1e-6)
-    assert jerk <= 10 * CONFIG.limits.max_linear_acceleration * (1 + 1e-3)
+    most = 10 * CONFIG.limits.max_linear_acceleration
+    assert 0.9 * most < jerk <= most * (1 + 1e-3), "as quick as that allows"
     assert np.linalg.norm(V[:, 3:], axis=1).max() <= CONFIG.max_angular_velocity * (1 + 1e-9)
 
 
@@ -94,7 +94,7 @@ def test_a_player_that_is_switched_off_slows_down_along_its_way():
         speeds.append(np.linalg.norm(loop.tick()["V_WD"][:3]))
     assert len(speeds) > 100
     assert speeds[0] > 0.05
-    assert np.diff(speeds).max() < 1e-3
+    assert np.diff(speeds).max() < 2e-3
     out = loop.run(1.0)
     assert not out["V_WD"].any()
     way = FAR[:3, 3] - HOME[:3, 3]

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ur_admittance.calibration.equilibrium import SHARE, Way
 from ur_admittance.config import Config
 from ur_admittance.controller.at_rest import expected
 from ur_admittance.controller.packing import pack
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.motion.joints import SHARE, JointPath
 from ur_admittance.robots.base import Robot, State
 
 _GAIN = 2.0  # 1/s, from what the joints are behind to their speed
@@ -28,7 +28,7 @@ _PATIENCE = 5.0  # s, for arriving after the way is over
 def bring(
     robot: Robot,
     config: Config,
-    way: Way,
+    way: JointPath,
     asked: Sequence[int] = (),
     *,
     mode: str = "velocity",
@@ -43,7 +43,7 @@ def bring(
     Args:
         robot: connected, and at rest at the way's start.
         config: limits, timeouts, and the greatest force and torque, against bias and payload.
-        way: from `equilibrium.plan`.
+        way: from `motion.joints.straight`.
         asked: stops the arm when it is no longer empty: what `signals` collects.
         mode: of the commands, 'velocity' or 'position'.
         trouble: asked every cycle for what else stands against it, in words; "" if nothing does.
@@ -74,7 +74,7 @@ class _Limits:
 class _Leader:
     """Where on the way the arm is, and what it is told."""
 
-    def __init__(self, robot: Robot, config: Config, way: Way, mode: str) -> None:
+    def __init__(self, robot: Robot, config: Config, way: JointPath, mode: str) -> None:
         self._robot, self._config, self._way, self._mode = robot, config, way, mode
         self._params = pack(config, robot.model)
         limits = self._params[0]

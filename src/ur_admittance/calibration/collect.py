@@ -6,17 +6,16 @@ At each pose the arm is waited for, then half a second is taken; what is not sti
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from ur_admittance.calibration.bring import bring
-from ur_admittance.calibration.equilibrium import Way
 from ur_admittance.calibration.measured import Measured
 from ur_admittance.config import Config
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
+from ur_admittance.motion.joints import JointPath
 from ur_admittance.robots.base import Robot
 
 SECONDS = 0.5  # of readings in a pose
@@ -68,7 +67,7 @@ def gather(robot: Robot, *, seconds: float = SECONDS) -> Measured:
 def through(
     robot: Robot,
     config: Config,
-    ways: Sequence[Way],
+    ways: Sequence[JointPath],
     asked: Sequence[int] = (),
     *,
     taken: Callable[[list[Measured]], None] = lambda measured: None,
@@ -99,7 +98,7 @@ def through(
     measured = [first]
     for way in ways:
         here = robot.wait().q.copy()
-        bring(robot, watched, replace(way, start=here), asked, verb="calibrate", **how)  # type: ignore[arg-type]
+        bring(robot, watched, way.begun_at(here), asked, verb="calibrate", **how)  # type: ignore[arg-type]
         measured.append(gather(robot))
         taken(measured)
     return measured

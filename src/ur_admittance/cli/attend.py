@@ -23,7 +23,7 @@ from ur_admittance.run.stops import PUNCTUAL, reasons_of
 if TYPE_CHECKING:
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.controller import Controller
-    from ur_admittance.motion.approach import Travel
+    from ur_admittance.motion.straight import Travel
     from ur_admittance.realtime import RealTime
     from ur_admittance.robots.base import Robot
     from ur_admittance.run.summary import Summary
@@ -68,7 +68,7 @@ class Wanted:
         """The configuration of a controller that starts where the arm stands, if it is then led
         elsewhere.
         """
-        from ur_admittance.motion.approach import without_equilibrium
+        from ur_admittance.motion.straight import without_equilibrium
 
         config = self.given_config
         return without_equilibrium(config) if travel or self.play else config
@@ -77,11 +77,12 @@ class Wanted:
         """What leads the desired pose, called after every tick: along the path that is played, or
         to an equilibrium that is far; or None.
         """
-        from ur_admittance.motion.approach import Approach
+        from ur_admittance.motion.base import Leading
+        from ur_admittance.motion.straight import Straight
 
         if self.play is not None:
             return self.play(controller)
-        return Approach(controller, travel) if travel else None
+        return Leading(controller, Straight(travel.X_WD)) if travel else None
 
     def begun(self, name: str) -> Callable[[], None]:
         """Says that the arm gives way, once it does."""

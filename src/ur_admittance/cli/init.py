@@ -55,6 +55,7 @@ def init(
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration.bring import bring
     from ur_admittance.controller.packing import pack
+    from ur_admittance.motion.joints import straight
     from ur_admittance.run.signals import signals
 
     if stay:
@@ -67,7 +68,7 @@ def init(
         with Blackboard.create(arm.name, arm.rate, limits, params):  # nobody else moves this arm
             if not stay:
                 goal = arm.model.home if home is None else home
-                way = equilibrium.plan(arm.model, limits, arm.look().q, goal)
+                way = straight(arm.model, limits, arm.look().q, goal)
                 with signals() as asked:
                     typer.echo(f"{arm.name} moves for {way.seconds:.1f} s ...", err=True)
                     with leading(robot, arm) as how:

@@ -57,6 +57,7 @@ def play(
     path ends. A real arm that is more than 50 mm or 0.2 rad from there asks first, or needs
     --allow-travel. Held back, it waits, for 5 s. Leaves with 1 if it did not reach the end.
     """
+    from ur_admittance.motion.base import Leading
     from ur_admittance.motion.taught import SIMULATED_LATE, Playing, check
     from ur_admittance.motion.taught import Path as Taught
     from ur_admittance.realtime import RealTime
@@ -76,11 +77,12 @@ def play(
     made: list[Playing] = []
 
     def lead(controller: Controller) -> Callable[[], None]:
-        playing = Playing(controller, path, speed, late=late)
+        playing = Playing(path, controller.model, controller.config, speed, late=late)
+        leading = Leading(controller, playing)
         made.append(playing)
 
         def each() -> None:
-            playing()
+            leading()
             if playing.outcome:
                 controller.deactivate()
 

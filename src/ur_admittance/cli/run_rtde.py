@@ -71,7 +71,7 @@ class RtdeRun:
 
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         from ur_admittance.controller import Controller
-        from ur_admittance.motion.approach import travel_of
+        from ur_admittance.motion.straight import travel_of
         from ur_admittance.robots.base import watched
         from ur_admittance.run import loop
 

@@ -40,7 +40,7 @@ class SimRun:
     def drive(self, wanted: Wanted) -> tuple[Summary, Recorded | None]:
         from ur_admittance import robots
         from ur_admittance.controller import Controller
-        from ur_admittance.motion.approach import travel_of
+        from ur_admittance.motion.straight import travel_of
         from ur_admittance.realtime import Pace
         from ur_admittance.robots.base import watched
         from ur_admittance.robots.sim import following

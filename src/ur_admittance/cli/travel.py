@@ -14,7 +14,7 @@ import typer
 from ur_admittance.errors import RobotError
 
 if TYPE_CHECKING:
-    from ur_admittance.motion.approach import Travel
+    from ur_admittance.motion.straight import Travel
 
 AllowTravel = Annotated[
     bool,

@@ -10,7 +10,8 @@ import numpy as np
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.kernel.spatial import quaternion_of
-from ur_admittance.motion.approach import Approach, Travel, travel_of, without_equilibrium
+from ur_admittance.motion.base import Leading
+from ur_admittance.motion.straight import Straight, Travel, travel_of, without_equilibrium
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.driver_status import DriverStatus
 from ur_admittance.robots.ros2.robot import Ros2Robot
@@ -46,7 +47,7 @@ class Arming:
         allowed: Allowed,
     ) -> None:
         self.guard: Guard | None = None
-        self.approach: Approach | None = None
+        self.approach: Leading | None = None
         self.travel_once = False
         self.play: Callable[[Controller], Callable[[], None]] | None = None
         self._along: Callable[[], None] | None = None  # the path that is played
@@ -111,7 +112,7 @@ class Arming:
         self.approach, self.travel_once = None, False
         self._along = self.play(controller) if self.play is not None else None
         if travel and self._along is None:
-            self.approach = Approach(controller, travel)
+            self.approach = Leading(controller, Straight(travel.X_WD))
         if travel:
             node.get_logger().warning(travel.words)
         if rate := robot.slow_states:
@@ -140,7 +141,7 @@ class Arming:
             self._along()
         if self.approach is not None:
             self.approach()
-            self.approach = None if self.approach.over else self.approach
+            self.approach = None if self.approach.motion.outcome else self.approach
 
     def hand_over(self) -> None:
         """A planner knows where to go: nothing else leads the arm. A run that played is over."""

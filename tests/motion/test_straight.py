@@ -1,13 +1,27 @@
-"""A start far from the equilibrium is asked for, and the arm goes there slowly."""
+"""A start far from the equilibrium is asked for, and the arm goes there straight and slowly."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation, Slerp
 
 import ur_admittance as ua
-from ur_admittance.kernel.spatial import ANGULAR, LINEAR
-from ur_admittance.motion.approach import SLOW, SLOW_TURN, Approach, travel_of, without_equilibrium
+from tests.support import random_pose
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR, quaternion_of
+from ur_admittance.motion.base import Leading
+from ur_admittance.motion.straight import (
+    SLOW,
+    SLOW_TURN,
+    Straight,
+    StraightWay,
+    travel_of,
+    without_equilibrium,
+)
 from ur_admittance.run import loop
 
 pytest.importorskip("mujoco")
@@ -20,10 +34,7 @@ MODEL = ua.RobotModel.ur("ur5e")
 def config_at(q) -> ua.Config:
     """With the equilibrium where joints q, rad (6,), bring the tool, and springs to hold it."""
     X = MODEL.fk(q)
-    from ur_admittance.kernel.spatial import quaternion_of
-
-    wxyz = list(quaternion_of(np.ascontiguousarray(X[:3, :3])))
-    pose = {"position": X[:3, 3].tolist(), "orientation": wxyz}
+    pose = {"position": X[:3, 3].tolist(), "orientation": list(quaternion_of(X))}
     return ua.Config.preset("stiff-hold").replace({"equilibrium": pose})
 
 
@@ -45,22 +56,42 @@ def test_one_that_is_far_in_place_or_turn_is_announced(joint: int) -> None:
     assert np.allclose(travel.X_WD, MODEL.fk(away))
 
 
+@given(st.integers(0, 2**31), st.floats(0.0, 1.0))
+def test_a_way_is_straight_and_turns_about_one_axis_on_the_shorter_side(seed: int, share: float):
+    rng = np.random.default_rng(seed)
+    start, end = random_pose(rng, 1.0), random_pose(rng, 1.0)
+    speed = np.array([0.05, 0.1])
+    way = StraightWay(start, end, speed)
+    X, V = way.at(share * way.seconds)
+    done = math.sqrt(((X - start)[:3, 3] ** 2).sum() / ((end - start)[:3, 3] ** 2).sum())
+    np.testing.assert_allclose(X[:3, 3], (start + done * (end - start))[:3, 3], atol=1e-9)
+    turns = Slerp([0, 1], Rotation.from_matrix([start[:3, :3], end[:3, :3]]))
+    error = turns(done).inv() * Rotation.from_matrix(X[:3, :3])
+    assert error.magnitude() < 1e-6
+    for part, most in ((LINEAR, 0.05), (ANGULAR, 0.1)):
+        assert np.linalg.norm(V[part]) <= most * (1 + 1e-9)
+    (before, _), (after, V_end) = way.at(0.0), way.at(way.seconds)
+    np.testing.assert_allclose(before, start, atol=1e-9)
+    np.testing.assert_allclose(after, end, atol=1e-9)
+    assert not V_end.any() and not way.at(0.0)[1].any()
+
+
 def test_the_arm_gets_there_and_is_slow_all_the_way() -> None:
     away = MODEL.home + np.array([0.3, 0, 0, 0, 0, 0.2])
     config = config_at(away)
     travel = travel_of(MODEL, config, MODEL.home)
     assert travel is not None and travel.metres > 0.1
     controller = ua.Controller(MODEL, without_equilibrium(config))
-    approach, twists = Approach(controller, travel), []
+    lead, twists = Leading(controller, Straight(travel.X_WD)), []
 
     def each(state, out) -> None:
-        approach()
+        lead()
         twists.append(np.array(out["V_WP_cmd"]))
 
     with SimRobot(MODEL, realtime=False, ideal=True) as robot:
         loop.run(robot, controller, seconds=14.0, each=each)
         X = MODEL.fk(robot.wait().q)
-    assert approach.over
+    assert lead.motion.outcome == "reached"
     assert np.linalg.norm(X[:3, 3] - travel.X_WD[:3, 3]) < 2e-3
     fastest = [max(np.linalg.norm(V[part]) for V in twists) for part in (LINEAR, ANGULAR)]
     assert 0.9 * SLOW < fastest[0] <= SLOW and fastest[1] <= SLOW_TURN
