@@ -49,8 +49,9 @@ class Curve:
         """
         Args:
             times: (n,) of the points, s, rising.
-            points, rates, turns: (n, m) values, and their derivatives by time; no turns without
-                rates.
+            points: (n, m).
+            rates: their derivatives by time.
+            turns: their second derivatives; none without rates.
         """
         self._times = np.asarray(times, float)
         q = np.asarray(points, float)

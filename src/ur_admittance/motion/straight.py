@@ -76,7 +76,9 @@ class StraightWay:
     ) -> None:
         """
         Args:
-            speed, acceleration, jerk: at most; each linear and angular, of m and rad.
+            speed: at most, linear and angular, m/s and rad/s (2,).
+            acceleration: likewise.
+            jerk: likewise.
             seconds: that it takes at least.
         """
         lengths = apart(start, end)

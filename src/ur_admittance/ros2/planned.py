@@ -115,7 +115,7 @@ class Planned:
         """Follow a path from the next tick on, in the place of the one before.
 
         Args:
-            path, door, sender: as `checked`.
+            path: as `checked`; door and sender, too.
         """
         self.end("another trajectory takes its place")
         self._follower = Follower(controller.model, path, tolerances)
