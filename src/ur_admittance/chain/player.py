@@ -19,7 +19,7 @@ from ur_admittance.config import Config
 from ur_admittance.config.validate import as_transform, within
 from ur_admittance.errors import ConfigError, ModelError
 from ur_admittance.model import RobotModel
-from ur_admittance.motion.pace import NOWHERE, MotionTime
+from ur_admittance.motion.pace import MotionTime
 from ur_admittance.motion.straight import StraightWay
 
 _JERK_SECONDS = 0.1  # to full acceleration, where the configuration sets no jerk limit
@@ -108,7 +108,7 @@ class PosePlayer(Link):
 
     def update(self, dt: float) -> None:
         time = self._time
-        time.pass_by(dt, NOWHERE)
+        time.pass_by(dt)
         n = min(bisect_right(self._ends, time.t), len(self._ways) - 1)
         way = self._ways[n]
         t = time.t - self._ends[n] + way.seconds

@@ -25,7 +25,7 @@ FREE = np.array([0.02, 0.1])  # m and rad off the way, up to which its time pass
 HELD = np.array([0.10, 0.5])  # likewise, from which on it stands still
 GOAL = np.array([0.005, 0.02])  # m and rad off its end, that count as there
 PATIENCE = 5.0  # s that the arm may be held, or away from the goal, before it is given up
-NOWHERE = np.zeros(2)  # off the way
+_NOT = np.zeros(2)
 _RAMP = 4.0  # 1/s, how fast the pace changes, at most
 _ENDING = 0.625  # 1/s, likewise where the end is near: from 0.8 s before it on
 
@@ -68,17 +68,19 @@ class MotionTime:
         """As `base.Motion` has it."""
         self._why = self._why or why
 
-    def pass_by(self, dt: float, off: np.ndarray, arrived: bool | None = None) -> None:
+    def pass_by(self, dt: float, off: np.ndarray = _NOT, arrived: bool | None = None) -> None:
         """Let time pass.
 
         Args:
             dt: s.
-            off: (2,) how far the arm is from the way, m and rad; see `apart`.
+            off: (2,) how far the arm is from the way, m and rad; see `apart`. Default: not at all.
             arrived: whether the arm is where it would count as there; default: off by `GOAL`.
         """
         if self.outcome:
             return
-        wish = max(0.0, 1.0 - float(((off - FREE) / (HELD - FREE)).max()))
+        wish = 1.0
+        if off is not _NOT:
+            wish = max(0.0, 1.0 - float(((off - FREE) / (HELD - FREE)).max()))
         if self._gently:
             wish = min(wish, braking_speed(self.seconds - self.t, _ENDING, dt))
         wish = 0.0 if self._why else min(1.0, wish)
