@@ -21,7 +21,7 @@ help:
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[sim,record,chain,calibrate,fake,ros2,cockpit,cluster,dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[sim,record,calibrate,fake,ros2,cockpit,cluster,dev]"
 	@touch $@
 
 # The demo needs no tools of ours: it uses the whole environment if that is there, else a small one.

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
-from tests.support import ANGULAR, LINEAR, arm, pose, random_pose
+from tests.support import arm, pose, random_pose
 from ur_admittance import Config
 from ur_admittance.chain import compiled as places
 from ur_admittance.chain.compiled import compiled
 from ur_admittance.controller.packing import pack
 from ur_admittance.kernel import layout
+from ur_admittance.motion.straight import StraightWay
 
 TURN = slice(places.ORIENTATION, places.TWIST)
 TWIST = slice(places.TWIST, places.HAS_POSE)
@@ -155,37 +156,13 @@ def test_joints_from_above_are_the_pose_they_lead_to_and_its_derivative() -> Non
     assert inputs["goal_count"] == 1
 
 
-@given(seeds, st.floats(0, 1), st.floats(0, 2))
-def test_a_way_is_straight_turns_about_one_axis_and_its_twist_is_its_derivative(seed, share, pace):
-    """One phase of constant jerk; the share of the way is a cubic of time."""
-    rng = np.random.default_rng(seed)
-    start, end = random_pose(rng, 1.0), random_pose(rng, 1.0)
-    poses = [reference(X, np.zeros(6))[:7] for X in (start, end)]
-    segment = np.zeros(13)
-    compiled().way_between(*poses, segment)
-    T, rate, jerk = 2.0, 0.3, 0.2
-    acceleration = 2 * (1 - rate * T - jerk * T**3 / 6) / T**2
-    phases = np.zeros((7, 5))
-    phases[0] = [T, 0.0, rate, acceleration, jerk]
-
-    def along(t: float) -> np.ndarray:
-        out = np.zeros(places.DESIRED_SIZE)
-        compiled().write_along(segment, phases, t, pace, out)
-        assert out[places.HAS_POSE] == out[places.COUNT] == 1.0
-        return out
-
-    t, h = min(share * T, T - 2e-6), 1e-6
-    done = rate * t + acceleration * t**2 / 2 + jerk * t**3 / 6
-    turns = Slerp([0, 1], Rotation.from_matrix([start[:3, :3], end[:3, :3]]))
-    out = along(t)
-    np.testing.assert_allclose(out[:3], start[:3, 3] + done * (end - start)[:3, 3], atol=1e-12)
-    error = turns(done).inv() * Rotation.from_matrix(rotation(out[TURN]))
-    assert error.magnitude() < 1e-9
-    later, earlier = along(t + h), along(t - h)
-    derivative = pace * (later[:3] - earlier[:3]) / (2 * h)
-    np.testing.assert_allclose(out[TWIST][LINEAR], derivative, atol=1e-6)
-    turn = Rotation.from_matrix(rotation(later[TURN]) @ rotation(earlier[TURN]).T).as_rotvec()
-    np.testing.assert_allclose(out[TWIST][ANGULAR], pace * turn / (2 * h), atol=1e-6)
-    there = along(T + 1.0)
-    np.testing.assert_allclose(pose(rotation(there[TURN]), there[:3]), end, atol=1e-9)
-    assert not there[TWIST].any()
+@given(seeds, st.floats(0, 1.1), st.floats(0, 2))
+def test_a_compiled_way_is_the_one_of_motion_at_its_pace(seed, share, pace):
+    rng, speed = np.random.default_rng(seed), np.ones(2)
+    way = StraightWay(random_pose(rng, 1.0), random_pose(rng, 1.0), speed)
+    out = np.zeros(places.DESIRED_SIZE)
+    compiled().write_along(way.segment, way.seconds, share * way.seconds, pace, out)
+    X, V = way.at(share * way.seconds)
+    np.testing.assert_allclose(pose(rotation(out[TURN]), out[:3]), X, atol=1e-12)
+    np.testing.assert_allclose(out[TWIST], pace * V, atol=1e-12)
+    assert out[places.HAS_POSE] == out[places.COUNT] == 1.0

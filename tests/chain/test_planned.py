@@ -13,7 +13,7 @@ from ur_admittance.chain import (
     TrajectoryPlayer,
     VelocityForward,
 )
-from ur_admittance.motion.trajectory import JointPath
+from ur_admittance.motion.joints import JointPath
 
 
 def planned(seconds: float = 2.0) -> TrajectoryPlayer:

@@ -11,8 +11,9 @@ from scipy.spatial import KDTree
 
 from tests.cli.support import PUSHED, attached, invoke, until
 from ur_admittance.blackboard import Blackboard, Reader
-from ur_admittance.motion import taught as lessons
-from ur_admittance.motion.taught import Lesson, Path
+from ur_admittance.motion import lesson as lessons
+from ur_admittance.motion.lesson import Lesson
+from ur_admittance.motion.taught import Path
 from ur_admittance.telemetry.recording import read
 
 STILL = {"times": [0.0, 1.0], "poses": [[0.4, 0.1, 0.4, 1, 0, 0, 0]] * 2}

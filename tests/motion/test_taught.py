@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from ur_admittance import Config, ConfigError, Controller, RobotModel
 from ur_admittance.config.validate import quaternion_of
+from ur_admittance.motion.base import Leading
 from ur_admittance.motion.taught import Path, Playing
 from ur_admittance.robots.sim import SimRobot, SpringHand
 from ur_admittance.run import run
@@ -36,20 +37,9 @@ def test_between_its_poses_it_is_a_smooth_curve(t) -> None:
     assert (turns(t).inv() * Rotation.from_matrix(X[:3, :3])).magnitude() < 0.01
 
 
-@given(st.floats(0.01, 3.98))
-def test_its_twist_is_the_derivative_of_its_pose(t) -> None:
-    path, h = circle(), 1e-6
-    (X, _), (Y, _), (_, V) = path.at(t - h), path.at(t + h), path.at(t)
-    assert np.allclose(V[:3], (Y[:3, 3] - X[:3, 3]) / (2 * h), atol=1e-4)
-    turn = Rotation.from_matrix(Y[:3, :3] @ X[:3, :3].T).as_rotvec() / (2 * h)
-    assert np.allclose(V[3:], turn, atol=1e-3)
-
-
-def test_it_begins_and_ends_at_rest_and_comes_back_the_same_way() -> None:
+def test_it_comes_back_the_same_way() -> None:
     path = circle().there_and_back()
     assert path.seconds == 8.0
-    for t in (0.0, 8.0):
-        assert np.allclose(path.at(t)[1], 0.0)
     assert np.allclose(path.at(3.0)[0], path.at(5.0)[0])
 
 
@@ -113,18 +103,16 @@ def test_orientations_nearly_of_length_one_are_put_right() -> None:
 
 @pytest.mark.parametrize("speed", [0.0, 5.0, float("nan"), -1.0])
 def test_a_speed_that_makes_no_sense_is_refused(speed) -> None:
-    controller = Controller(SimRobot("ur5e").model, Config())
     with pytest.raises(ConfigError, match="speed"):
-        Playing(controller, circle(), speed)
+        Playing(circle(), RobotModel.ur("ur5e"), Config(), speed)
 
 
 def test_a_speed_beyond_the_limits_is_refused_with_the_greatest_that_is_not() -> None:
     config = Config().replace({"max_linear_velocity": 0.05})
-    controller = Controller(SimRobot("ur5e").model, config)
     fastest = circle().fastest
     assert fastest == pytest.approx((np.pi / 80, np.pi / 8), rel=1e-3)
     with pytest.raises(ConfigError, match=r"max_linear_velocity, 0\.05 m/s; at most 1\.3"):
-        Playing(controller, circle(), 2.0)
+        Playing(circle(), RobotModel.ur("ur5e"), config, 2.0)
 
 
 def test_a_path_of_another_arm_tool_or_base_is_refused(tmp_path) -> None:
@@ -135,10 +123,10 @@ def test_a_path_of_another_arm_tool_or_base_is_refused(tmp_path) -> None:
     path = Path(np.array([0.0, 1.0]), poses, q)
     path.save(tmp_path / "path.json")
     path = Path.load(tmp_path / "path.json").there_and_back()
-    Playing(Controller(mine, config), path)
+    Playing(path, mine, config)
     for other in (RobotModel.ur("ur3e"), RobotModel.ur("ur5e", base="base")):
         with pytest.raises(ConfigError, match=r"another arm, tool or base.*teach it on this arm"):
-            Playing(Controller(other, config), path)
+            Playing(path, other, config)
     with pytest.raises(ConfigError, match=r"six numbers .*must be finite"):
         Path(path.times, path.poses, np.full(6, np.nan))
 
@@ -163,10 +151,11 @@ def test_a_taught_path_is_played_back_within_2_mm_also_where_it_turns_sharply() 
 
     with SimRobot("ur5e", realtime=False) as arm:
         controller = Controller(arm.model, Config.preset("pose-law"))
-        playing = Playing(controller, path, late=0.024)
+        playing = Playing(path, arm.model, controller.config, late=0.024)
+        leading = Leading(controller, playing)
 
         def each(state, out) -> None:
-            playing()
+            leading()
             if playing.begun:
                 played.append(out["X_WP"][:3, 3].copy())
             if playing.outcome:

@@ -15,10 +15,11 @@ pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import PoseStamped
 from rclpy.action.client import ActionClient
+from trajectory_msgs.msg import JointTrajectory
 
 from tests.ros2.stage import NODE, Stage
 from tests.ros2.stub_arm import MODEL
-from tests.ros2.test_node_data import GOAL, trajectory
+from tests.ros2.test_node_data import GOAL, TOPIC, trajectory
 from ur_admittance.errors import RobotError
 
 pytestmark = pytest.mark.slow
@@ -154,6 +155,22 @@ def test_a_cancelled_goal_brakes_along_its_plan_and_a_new_one_takes_over(
     ended = second.get_result_async()
     springy.graph.until(ended.done, lambda: desired.publish(pose))
     assert ended.result().result.error_string == "a desired pose or twist came"
+
+
+def test_neither_door_takes_a_plan_away_from_the_other(springy: Stage, client: Client):
+    publisher = springy.graph.publisher(JointTrajectory, TOPIC)
+    springy.graph.known_to(NODE)
+    publisher.publish(trajectory(seconds=6))
+    springy.until_said(f"{TOPIC}: following a plan of 6.0 s")
+    assert not client.send(trajectory(-0.1)).accepted
+    springy.until_said(f"{ACTION}: refused: a plan of {TOPIC} is being followed")
+    publisher.publish(JointTrajectory())
+    springy.until_said("ended: an empty trajectory came")
+    goal = client.send(trajectory(springy.joints[0] - MODEL.home[0] + 0.1))
+    assert goal.accepted
+    publisher.publish(trajectory(-0.1))
+    springy.until_said(f"{TOPIC}: refused: a plan of {ACTION} is being followed")
+    assert client.outcome(goal).status == GoalStatus.STATUS_SUCCEEDED
 
 
 def test_a_goal_out_of_reach_under_contact_ends_with_the_reason(springy: Stage, client: Client):

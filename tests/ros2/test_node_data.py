@@ -175,3 +175,26 @@ def test_a_plan_is_pushed_aside_and_rejoined_and_one_that_is_held_ends_with_the_
     publisher.publish(trajectory(TURN - 0.3))
     active.until_said(f"{TOPIC}: ended: it was held back: after 5 s the tool is still ")
     active.behave(force=[0] * 6)
+
+
+def test_while_a_plan_is_followed_those_of_other_publishers_are_refused(active: Stage):
+    planner, other = (active.graph.publisher(JointTrajectory, TOPIC) for _ in range(2))
+    active.graph.known_to(NODE)
+    planner.publish(trajectory(seconds=6))
+    active.until_said(f"{TOPIC}: following a plan of 6.0 s")
+    stray = trajectory(-TURN, seconds=6)
+    words = f"{TOPIC}: refused: a plan of another publisher is being followed"
+    active.graph.until(lambda: active.said(words), lambda: other.publish(stray))
+    active.graph.after(1.0, lambda: other.publish(stray))
+    active.graph.until(lambda: active.speed > 0.05)
+    assert not active.said("ended")
+    turned = active.joints[0] - MODEL.home[0]
+    assert 0.0 < turned < TURN, "it goes on as its own planner wants"
+    planner.publish(trajectory(turned + 0.1))
+    active.until_said("ended: another trajectory takes its place")
+    other.publish(JointTrajectory())  # to stop is anybody's right
+    active.until_said("ended: an empty trajectory came")
+    other.publish(trajectory(active.joints[0] - MODEL.home[0] + 0.05, seconds=2))
+    active.until_said(f"{TOPIC}: following a plan of 2.0 s")
+    active.until_said(f"{TOPIC}: reached")
+    assert active.state == "active"

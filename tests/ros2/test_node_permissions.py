@@ -18,7 +18,7 @@ from tests.ros2.peer import LATCHED
 from tests.ros2.stage import CONFIG, NODE, RATE, Stage
 from tests.ros2.stub_arm import MODEL
 from ur_admittance.blackboard import Blackboard
-from ur_admittance.motion.approach import SLOW
+from ur_admittance.motion.straight import SLOW
 from ur_admittance.robots.ros2 import wire
 
 pytestmark = pytest.mark.slow

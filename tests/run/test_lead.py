@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ur_admittance as ua
-from ur_admittance.calibration import equilibrium
 from ur_admittance.controller.packing import pack
+from ur_admittance.motion.joints import straight
 from ur_admittance.robots.sim import SimRobot
 from ur_admittance.run.lead import lead
 
@@ -50,7 +50,7 @@ def led(each: Callable[[Told], None], asked=()) -> tuple[np.ndarray, str]:
     """What the arm is told, rad/s (n, 6), and how it ended, in words."""
     words = ""
     with Told() as arm:
-        way = equilibrium.plan(MODEL, CONFIG, arm.wait().q, GOAL)
+        way = straight(MODEL, CONFIG, arm.wait().q, GOAL)
         arm.each = each
         try:
             lead(arm, CONFIG, way, asked, verb="init")

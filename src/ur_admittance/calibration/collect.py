@@ -6,15 +6,14 @@ At each pose the arm is waited for, then half a second is taken; what is not sti
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from ur_admittance.calibration.equilibrium import Way
 from ur_admittance.calibration.measured import Measured
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
+from ur_admittance.motion.joints import JointPath
 from ur_admittance.robots.base import Robot
 from ur_admittance.run import Run
 
@@ -69,7 +68,7 @@ def gather(robot: Robot, *, seconds: float = SECONDS) -> Measured:
 
 def through(
     run: Run,
-    ways: Sequence[Way],
+    ways: Sequence[JointPath],
     asked: Sequence[int] = (),
     taken: Callable[[list[Measured]], None] = lambda measured: None,
 ) -> list[Measured]:
@@ -98,7 +97,7 @@ def through(
     measured = [first]
     for way in ways:
         here = robot.wait().q.copy()
-        run.lead(replace(way, start=here), watched, asked, "calibrate")
+        run.lead(way.begun_at(here), watched, asked, "calibrate")
         measured.append(gather(robot))
         taken(measured)
     return measured

@@ -10,11 +10,11 @@ import itertools
 
 import numpy as np
 
-from ur_admittance.calibration.equilibrium import Way, plan
 from ur_admittance.calibration.measured import FEWEST
 from ur_admittance.config import Config
 from ur_admittance.errors import CalibrationError, ConfigError
 from ur_admittance.model import RobotModel
+from ur_admittance.motion.joints import JointPath, straight
 
 COUNT = 12
 TILT = np.radians(75.0)  # of the two joints that tilt the tool, at most
@@ -25,7 +25,7 @@ _ALONG = 9  # points of a way that are looked at
 
 def choose(
     model: RobotModel, config: Config, q: np.ndarray, *, count: int = COUNT, tilt: float = TILT
-) -> list[Way]:
+) -> list[JointPath]:
     """Ways from where the arm stands, pose after pose, all inside limits and workspace.
 
     Args:
@@ -44,7 +44,7 @@ def choose(
         found.sort(key=lambda goal: float(np.abs(goal - here).max()))
         for goal in found:
             try:
-                way = plan(model, config, here, goal)
+                way = straight(model, config, here, goal)
             except ConfigError:
                 continue
             if all(_clear(model, q, way.at(t)[0]) for t in np.linspace(0, way.seconds, _ALONG)):

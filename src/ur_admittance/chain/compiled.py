@@ -21,11 +21,7 @@ from ur_admittance.kernel.kinematics import kinematics
 from ur_admittance.kernel.spatial import (
     angular,
     braking_speed,
-    exp3,
-    inverse,
     linear,
-    log3,
-    multiply,
     normalised,
     quaternion,
     quaternion_of,
@@ -35,6 +31,7 @@ from ur_admittance.kernel.spatial import (
     set_quaternion,
     shortest,
 )
+from ur_admittance.motion.straight import along
 
 # Places in the array of interfaces: what the robot says first, then what it is told.
 Q, QD, WRENCH, TIMES, SCALING, QD_CMD, Q_CMD, OWN = 0, 6, 12, 18, 22, 23, 29, 35
@@ -270,42 +267,18 @@ def write_desired(X, V, out):
 
 
 @jit(entry=True)
-def way_between(start, end, segment):
-    """Fill the segment for `write_along` from two poses, each position and orientation (7,)."""
-    for n in range(7):
-        segment[n] = start[n]
-    for n in range(3):
-        segment[7 + n] = end[n] - start[n]
-    wxyz = multiply(quaternion(end[3:7]), inverse(quaternion(start[3:7])))
-    set_linear(segment[10:13], log3(shortest(wxyz)))
-
-
-@jit(entry=True)
-def write_along(segment, phases, t, pace, out):
-    """The pose on a straight way with one axis of turning, `t` s after its start, and its twist.
+def write_along(segment, seconds, t, pace, out):
+    """The pose on a straight way, and its twist.
 
     Args:
-        segment: (13,) start position m, start orientation wxyz, way m, turn in W axes rad.
-        phases: (7, 5) of constant jerk: end of the phase s, then at its start the share of the way
-            that is done, and its first, second and third derivative.
+        segment, seconds, t: see `motion.straight.along`.
         pace: how fast t goes, 1 for as fast as time.
     """
-    share, rate, begun = 1.0, 0.0, 0.0
-    for k in range(7):
-        end, x, v, a, j = phases[k]
-        if t < end:
-            d = t - begun
-            share = x + d * (v + d * (a / 2.0 + d * j / 6.0))
-            rate = pace * (v + d * (a + d * j / 2.0))
-            break
-        begun = end
-    for n in range(3):
-        out[n] = segment[n] + share * segment[7 + n]
-        out[TWIST + n] = rate * segment[7 + n]
-        out[TWIST + 3 + n] = rate * segment[10 + n]
-    turn = (segment[10], segment[11], segment[12])
-    wxyz = multiply(exp3(scale(turn, share)), quaternion(segment[3:7]))
-    set_quaternion(out[ORIENTATION:TWIST], normalised(wxyz))
+    p, wxyz, v, w = along(segment, seconds, t)
+    set_linear(out, p)
+    set_quaternion(out[ORIENTATION:TWIST], wxyz)
+    set_linear(out[TWIST:], scale(v, pace))
+    set_linear(out[TWIST + 3 :], scale(w, pace))
     out[HAS_POSE] = 1.0
     out[COUNT] += 1.0
 
@@ -319,7 +292,7 @@ def compiled() -> SimpleNamespace:
         f.__name__: f
         for f in (
             *(finite, measured, guard, take_desired, take_joints),
-            *(write_desired, way_between, write_along),
+            *(write_desired, write_along),
         )
     }
     with announced("the chain", *functions.values()):
@@ -333,6 +306,5 @@ def compiled() -> SimpleNamespace:
         take_desired(reference, np.zeros(1), inputs, state)
         take_joints(np.zeros(6), np.zeros(6), np.zeros(1, layout.PARAMS), state, inputs)
         write_desired(np.eye(4), np.zeros(6), reference)
-        way_between(np.ones(7), np.ones(7), np.zeros(13))
-        write_along(np.ones(13), np.zeros((7, 5)), 0.0, 1.0, reference)
+        write_along(np.ones(13), 1.0, 0.0, 1.0, reference)
     return SimpleNamespace(**{name: entry_point(f) for name, f in functions.items()})

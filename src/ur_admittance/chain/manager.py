@@ -65,7 +65,7 @@ class ControllerManager(Lifecycle):
     def activate(self, q: ArrayLike, X_WD: ArrayLike | None = None) -> None:
         """Start at rest at the measured joints `q` (6,) rad: all links that were switched on."""
         if X_WD is not None:
-            raise RobotError("activate: a chain is told where to go by its links, leave X_WD out")
+            self.set_desired(X_WD)
         q = as_numbers(q, "q", _SIX)
         if self.failure is not None and self._guard.halted:
             raise RobotError(f"activate: {self.failure.words}")
@@ -151,6 +151,10 @@ class ControllerManager(Lifecycle):
             return run(robot, self, **options)
         finally:
             self._speaker.speak()
+
+    def set_desired(self, X_WD: ArrayLike, V_WD: ArrayLike | None = None) -> None:
+        """Refused: a chain is told where to go by its links."""
+        raise RobotError("set_desired: a chain is told where to go by its links")
 
     def observe(self, qd: np.ndarray, speed_scaling: float) -> None:
         """What else the robot says of itself, for the links: joint rates, rad/s (6,), and how much

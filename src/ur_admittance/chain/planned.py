@@ -7,7 +7,7 @@ import numpy as np
 from ur_admittance.chain.interfaces import Link, Ports, positions, velocities
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.motion.trajectory import Follower, JointPath
+from ur_admittance.motion.joints import Follower, JointPath
 
 LEFT = "it was switched off on its way"
 
@@ -50,8 +50,7 @@ class TrajectoryPlayer(Link):
 
     def update(self, dt: float) -> None:
         if (follower := self._follower) is not None and dt > 0.0:
-            X_WP = self._model.fk(np.array(self._q))
-            follower.follow(dt, X_WP)
+            follower.advance(dt, self._model.fk(np.array(self._q)))
             self._exports[:6], self._exports[6:] = follower.joints
 
     def deactivate(self) -> bool:

@@ -1,28 +1,28 @@
-"""A link above: plays a trajectory of poses, with limited speed, acceleration and jerk (`ruckig`).
+"""A link above: plays a trajectory of poses, with limited speed, acceleration and jerk.
 
 Each way from one waypoint to the next is straight, with one axis of turning, and starts and ends at
-rest; ruckig moves the share of the way that is done.
+rest.
 """
 
 from __future__ import annotations
 
-import importlib
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ur_admittance.chain.compiled import DESIRED_SIZE, TWIST, compiled
+from ur_admittance.chain.compiled import compiled
 from ur_admittance.chain.interfaces import DESIRED, Link, Ports, positions
 from ur_admittance.config import Config
 from ur_admittance.config.validate import as_transform, within
-from ur_admittance.errors import ConfigError, ModelError, RobotError
+from ur_admittance.errors import ConfigError, ModelError
 from ur_admittance.model import RobotModel
+from ur_admittance.motion.pace import MotionTime
+from ur_admittance.motion.straight import StraightWay
 
 _JERK_SECONDS = 0.1  # to full acceleration, where the configuration sets no jerk limit
-_LEAVE_SECONDS = 0.3  # to slow down from full pace when the player is switched off
 
 
 @dataclass(frozen=True)
@@ -36,40 +36,6 @@ class Waypoint:
 
     time: float
     X_W: ArrayLike
-
-
-class _Way:
-    """One straight way, from rest to rest: what `write_along` needs.
-
-    Attributes:
-        duration: s.
-    """
-
-    def __init__(self, start: np.ndarray, end: np.ndarray, seconds: float, most: np.ndarray):
-        """
-        Args:
-            start, end: position and orientation (7,).
-            seconds: how long it should take at least.
-            most: (3, 2) speed, acceleration and jerk, linear and angular.
-        """
-        self.segment, self.phases = np.zeros(13), np.zeros((7, 5))
-        self.duration = seconds
-        compiled().way_between(start, end, self.segment)
-        lengths = np.linalg.norm(self.segment[7:].reshape(2, 3), axis=1)
-        if lengths.max() < 1e-9:
-            return
-        ruckig = _load_ruckig()
-        wish, path = ruckig.InputParameter(1), ruckig.Trajectory(1)
-        limits = (most / np.maximum(lengths, 1e-9)).min(axis=1)
-        wish.max_velocity, wish.max_acceleration, wish.max_jerk = ([float(v)] for v in limits)
-        wish.current_position, wish.target_position = [0.0], [1.0]
-        if seconds > 0.0:
-            wish.minimum_duration = seconds
-        ruckig.Ruckig(1).calculate(wish, path)
-        profile = path.profiles[0][0]
-        columns = np.cumsum(profile.t), profile.p[:7], profile.v[:7], profile.a[:7], profile.j
-        self.phases[:] = np.stack(columns, axis=1)
-        self.duration = float(path.duration)
 
 
 class PosePlayer(Link):
@@ -113,22 +79,18 @@ class PosePlayer(Link):
             ]
         )
         self._model = model
-        self._times, self._poses = self._checked(waypoints)
-        self._later = [
-            _Way(a, b, t1 - t0, self._most)
-            for a, b, t0, t1 in zip(
-                self._poses, self._poses[1:], self._times, self._times[1:], strict=False
-            )
-        ]
-        for n, (way, given) in enumerate(
-            zip(self._later, np.diff(self._times), strict=True), start=2
-        ):
-            if way.duration > given + 1e-9:
+        times, poses = self._checked(waypoints)
+        self._first = times[0], poses[0]
+        self._later: list[StraightWay] = []
+        for n, given in enumerate(np.diff(times), start=1):
+            way = StraightWay(poses[n - 1], poses[n], *self._most, seconds=given)
+            if way.seconds > given + 1e-9:
                 raise ConfigError(
-                    f"{name}: waypoint {n} takes {way.duration:.2f} s at {share:g} of the limits, "
-                    f"but comes {given:.2f} s after the one before; give it more time, or a larger "
-                    "share"
+                    f"{name}: waypoint {n + 1} takes {way.seconds:.2f} s at {share:g} of the "
+                    f"limits, but comes {given:.2f} s after the one before; give it more time, or "
+                    "a larger share"
                 )
+            self._later.append(way)
 
     def declare(self, joints: tuple[str, ...]) -> None:
         self.reads, self.exports = positions(joints), DESIRED
@@ -138,30 +100,29 @@ class PosePlayer(Link):
         self._write = compiled().write_along
 
     def activate(self) -> None:
-        start = _seven(self._model.fk(np.array(self._q)))
-        self._ways = [_Way(start, self._poses[0], self._times[0], self._most), *self._later]
-        self._n, self._t, self._speed, self._leaving = 0, 0.0, 1.0, False
+        seconds, X = self._first
+        first = StraightWay(self._model.fk(np.array(self._q)), X, *self._most, seconds=seconds)
+        self._ways = [first, *self._later]
+        self._ends = np.cumsum([way.seconds for way in self._ways]).tolist()
+        self._time = MotionTime(self._ends[-1])
 
     def update(self, dt: float) -> None:
-        if self._leaving:
-            self._speed = max(0.0, self._speed - dt / _LEAVE_SECONDS)
-        self._t += dt * self._speed
-        way = self._ways[self._n]
-        if self._t > way.duration and self._n + 1 < len(self._ways):
-            self._t -= way.duration
-            self._n += 1
-            way = self._ways[self._n]
-        self._write(way.segment, way.phases, self._t, self._speed, self._exports)
+        time = self._time
+        time.pass_by(dt)
+        n = min(bisect_right(self._ends, time.t), len(self._ways) - 1)
+        way = self._ways[n]
+        t = time.t - self._ends[n] + way.seconds
+        self._write(way.segment, way.seconds, t, time.pace, self._exports)
 
     def deactivate(self) -> bool:
         """Slows down along its way, then ends."""
-        self._leaving = True
-        return self._speed == 0.0 or self.done
+        self._time.brake("it was switched off")
+        return bool(self._time.outcome)
 
     @property
     def done(self) -> bool:
         """Whether the last waypoint is reached."""
-        return self._n + 1 == len(self._ways) and self._t >= self._ways[-1].duration
+        return self._time.outcome == "reached"
 
     def _checked(self, waypoints: Sequence[Waypoint]) -> tuple[list[float], list[np.ndarray]]:
         if not waypoints:
@@ -176,25 +137,7 @@ class PosePlayer(Link):
                 )
             times.append(time)
             try:
-                poses.append(_seven(as_transform(point.X_W, f"waypoint {n}")))
+                poses.append(as_transform(point.X_W, f"waypoint {n}"))
             except ModelError as error:
                 raise ConfigError(f"{self.name}: {error}") from error
         return times, poses
-
-
-def _seven(X: np.ndarray) -> np.ndarray:
-    """Position and orientation (w, x, y, z) of a pose."""
-    out = np.zeros(DESIRED_SIZE)
-    compiled().write_desired(np.ascontiguousarray(X), np.zeros(6), out)
-    return out[:TWIST].copy()
-
-
-def _load_ruckig() -> Any:
-    """The `ruckig` module, or how to get it."""
-    try:
-        return importlib.import_module("ruckig")
-    except ImportError as error:
-        raise RobotError(
-            f"PosePlayer needs ruckig, which cannot be imported here ({error}): "
-            'pip install "ur-admittance[chain]"'
-        ) from error

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ur_admittance.realtime import RealTime
     from ur_admittance.run import Run
     from ur_admittance.run.assent import Assent
-    from ur_admittance.run.loop import Leader
     from ur_admittance.run.summary import Summary
     from ur_admittance.telemetry.recorder import Recorded
 
@@ -105,17 +104,12 @@ def attend(
 
     with run:
         connected()
-        leader: Leader | None
-        if (played := request.played) is not None:
-            leader = run.playing(played.path, played.speed, late=played.late)
-        else:
-            leader = run.prepare()
+        run.prepare(request.played)
         view = shown(run.robot.name, request.view) if request.view else nullcontext()
         with view, signals() as asked:
             run.each = each(run.robot, asked) if each is not None else None
-            moved(run.drive(request.seconds, leader=leader, begun=begun))
-    outcome = "" if played is None or leader is None else leader.outcome or "it was ended before"
-    return RunResult(run.summary, run.recorded, outcome)
+            moved(run.drive(request.seconds, begun=begun))
+    return RunResult(run.summary, run.recorded, run.outcome)
 
 
 def moved(summary: Summary) -> Summary:

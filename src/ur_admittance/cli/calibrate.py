@@ -21,10 +21,10 @@ from ur_admittance.config import Config
 from ur_admittance.errors import CalibrationError, ConfigError
 
 if TYPE_CHECKING:
-    from ur_admittance.calibration.equilibrium import Way
     from ur_admittance.calibration.measured import Measured
     from ur_admittance.calibration.payload import Estimate
     from ur_admittance.model import RobotModel
+    from ur_admittance.motion.joints import JointPath
 
 
 @explained()
@@ -233,7 +233,7 @@ def _progress(poses: int, config: Config) -> Callable[[list[Measured]], None]:
     return tell
 
 
-def _show_way(name: str, model: RobotModel, q: Any, ways: Sequence[Way]) -> None:
+def _show_way(name: str, model: RobotModel, q: Any, ways: Sequence[JointPath]) -> None:
     import numpy as np
 
     points = np.array([model.fk(angles)[:3, 3] for way in ways for angles in (way.start, way.goal)])

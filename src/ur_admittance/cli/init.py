@@ -58,6 +58,7 @@ def init(
     configuration names the file with 'equilibrium: equilibrium.yaml'; its springs return to it.
     """
     from ur_admittance.calibration import equilibrium
+    from ur_admittance.motion.joints import straight
     from ur_admittance.run.signals import signals
 
     if stay:
@@ -72,7 +73,7 @@ def init(
             arm = run.robot
             if not stay:
                 goal = arm.model.home if home is None else home
-                way = equilibrium.plan(arm.model, run.config, arm.look().q, goal)
+                way = straight(arm.model, run.config, arm.look().q, goal)
                 typer.echo(f"{arm.name} moves for {way.seconds:.1f} s ...", err=True)
                 run.lead(way, verb="init")
             q = arm.wait().q.copy()

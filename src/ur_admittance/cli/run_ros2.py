@@ -105,7 +105,8 @@ class Ros2Run:
                                 seconds=request.seconds,
                                 real_time=real_time,
                             )
-                    return RunResult(run.summary, run.recorded, node.arming.outcome)
+                    ended = node.arming.outcome or "it was ended before"
+                    return RunResult(run.summary, run.recorded, ended if request.played else "")
             finally:
                 node.close()
 

@@ -37,7 +37,7 @@ def teach(
     [m]; `play` leads the arm along it again.
     """
     from ur_admittance.blackboard import Blackboard
-    from ur_admittance.motion.taught import LONGEST, Lesson
+    from ur_admittance.motion.lesson import LONGEST, Lesson
     from ur_admittance.run.signals import signals
 
     check_output(file, force=force)

@@ -10,7 +10,8 @@ from typing import Any
 from ur_admittance.blackboard import Reader
 from ur_admittance.cockpit.acts import Folder
 from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
-from ur_admittance.motion.taught import Lesson, Path
+from ur_admittance.motion.lesson import Lesson
+from ur_admittance.motion.taught import Path
 
 
 class Paths:

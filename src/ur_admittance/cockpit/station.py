@@ -27,6 +27,7 @@ from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
+from ur_admittance.motion.base import Leading
 from ur_admittance.motion.taught import SIMULATED_LATE, Path, Playing
 from ur_admittance.realtime import Pace, RealTime
 from ur_admittance.robots.base import State
@@ -120,6 +121,7 @@ class Station:
             if pace is not None:
                 pace()
             if playing is not None:
+                Leading(controller, playing)()
                 self._go_on(playing)
             if self.over or self.wish is not None or self.replan:
                 controller.deactivate()
@@ -166,7 +168,7 @@ class Station:
                 path = path.there_and_back() if plan["back"] else path
                 config = board.config()
                 late = config.arm.lag + config.arm.delay or SIMULATED_LATE
-                playing = Playing(controller, path, plan["speed"], late=late, config=config)
+                playing = Playing(path, self.model, config, plan["speed"], late=late)
             except (AdmittanceError, OSError) as error:
                 self.plan = None
                 self.say(problem=str(error))
@@ -174,8 +176,7 @@ class Station:
         return playing
 
     def _go_on(self, playing: Playing) -> None:
-        """One step along the path; its end is told once."""
-        playing()
+        """Tell how far it is; its end is told once."""
         if self.plan is None:
             return
         if playing.outcome:

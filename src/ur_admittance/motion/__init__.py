@@ -1,1 +1,1 @@
-"""Where the desired pose goes: to an equilibrium, along a taught path, along a planned one."""
+"""Where the desired pose goes: straight, along a taught path, along a plan."""

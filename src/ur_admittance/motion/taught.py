@@ -6,32 +6,36 @@ While it plays, the arm gives way to force around the path, as its configuration
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
-from numpy.lib.recfunctions import repack_fields
 
-from ur_admittance.blackboard import Reader
 from ur_admittance.config import Config
-from ur_admittance.config.validate import NEARLY, as_numbers, quaternion_of, transform, within
-from ur_admittance.controller import Controller
-from ur_admittance.errors import ConfigError, RobotError
-from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.config.validate import NEARLY, as_numbers, within
+from ur_admittance.errors import ConfigError
+from ur_admittance.kernel.spatial import (
+    ANGULAR,
+    LINEAR,
+    inverse,
+    multiply,
+    quaternion_of,
+    write_pose,
+)
 from ur_admittance.model import RobotModel
-from ur_admittance.motion.approach import Approach, Travel
-from ur_admittance.motion.trajectory import PlanTime, apart
+from ur_admittance.motion.base import Goal, must_follow
+from ur_admittance.motion.curves import Curve
+from ur_admittance.motion.pace import PATIENCE, Paced, apart
+from ur_admittance.motion.straight import Straight, travel_to
 
 KIND = "ur-admittance path"
 RATE = 50.0  # Hz, at which a path is taught
 LONGEST = 3600.0  # s
 SLOWEST, FASTEST = 0.05, 4.0  # times as fast as it was taught
 SIMULATED_LATE = 0.024  # s by which a simulated arm follows late, where nobody says
-_BRAKING = 0.8  # s before the end, from which on its time passes slower and slower
 _ELSEWHERE, _ELSEWHERE_TURNED = 0.02, 0.1  # m and rad: more than an arm lags behind its command
 _ROOM = 1.05  # of a speed limit: a path that was taught at the limit is played, too
 
@@ -50,6 +54,7 @@ class Path:
     times: np.ndarray
     poses: np.ndarray
     q: np.ndarray | None = None
+    _curve: Curve = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         times = as_numbers(self.times, "path: times", None, unit="s", error=ConfigError)
@@ -70,6 +75,9 @@ class Path:
                 poses[n, 3:] *= -1.0
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "poses", poses)
+        rates = np.zeros_like(poses)  # those of the neighbours; at the ends, rest
+        rates[1:-1] = (poses[2:] - poses[:-2]) / (times[2:] - times[:-2])[:, None]
+        object.__setattr__(self, "_curve", Curve(times, poses, rates))
 
     @classmethod
     def of(cls, records: np.ndarray) -> Path:
@@ -108,33 +116,14 @@ class Path:
         """Pose (4, 4) and twist, m/s and rad/s (6,) in W, after t, s: a curve through all poses
         whose velocity does not leap.
         """
-        t = min(max(t, 0.0), self.seconds)
-        n = min(int(np.searchsorted(self.times, t, "right")) - 1, len(self.times) - 2)
-        h = self.times[n + 1] - self.times[n]
-        u = (t - self.times[n]) / h
-        a, b = self.poses[n], self.poses[n + 1]
-        va, vb = self._rate(n), self._rate(n + 1)
-        # Hermite's cubic, of all seven numbers; the quaternion is then made one again.
-        value = (
-            (2 * u**3 - 3 * u**2 + 1) * a
-            + (u**3 - 2 * u**2 + u) * h * va
-            + (3 * u**2 - 2 * u**3) * b
-            + (u**3 - u**2) * h * vb
-        )
-        rate = (
-            (6 * u**2 - 6 * u) / h * (a - b) + (3 * u**2 - 4 * u + 1) * va + (3 * u**2 - 2 * u) * vb
-        )
-        wxyz, size = value[3:], float(np.linalg.norm(value[3:]))
-        twist = np.zeros(6)
+        value, rate = self._curve.at(max(t, 0.0))
+        size = float(np.linalg.norm(value[3:]))  # the quaternion is made one again
+        wxyz = (value[3:] / size).tolist()
+        X, twist = np.empty((4, 4)), np.zeros(6)
+        write_pose(X, value[LINEAR], wxyz)
         twist[LINEAR] = rate[LINEAR]
-        twist[ANGULAR] = 2.0 * _turning(rate[3:] / size, wxyz / size)
-        return transform(value[LINEAR], wxyz / size), twist
-
-    def _rate(self, n: int) -> np.ndarray:
-        """Of pose n, per s: that of its neighbours; at the ends, rest."""
-        if n in (0, len(self.times) - 1):
-            return np.zeros(7)
-        return (self.poses[n + 1] - self.poses[n - 1]) / (self.times[n + 1] - self.times[n - 1])
+        twist[ANGULAR] = 2.0 * np.array(multiply((rate[3:] / size).tolist(), inverse(wxyz))[1:])
+        return X, twist
 
     def there_and_back(self) -> Path:
         """The path, and then the same way back."""
@@ -165,66 +154,20 @@ class Path:
             raise ConfigError(f"{file}: {error}") from None
 
 
-class Lesson:
-    """Keeps the way of a tool while somebody leads it; the controller does not notice.
-
-    Attributes:
-        over: it has seen all it will: the run has ended or begun anew, or it has been too long.
-    """
-
-    def __init__(self, reader: Reader) -> None:
-        self.over = False
-        self._reader, self._next, self._lost = reader, reader.index, 0
-        self._step = max(1, round(reader.rate / RATE))
-        self._ticks, self._time = 0, -math.inf
-        self._seen: list[np.ndarray] = []
-
-    def look(self) -> None:
-        """See what the arm has done since the last look, which must not be 16 s ago."""
-        if self.over:
-            return
-        running = self._reader.state in ("running", "silent")
-        records, self._next, lost = self._reader.since(self._next)
-        self._lost += lost
-        fallen = np.flatnonzero(np.diff(records["time"], prepend=self._time) < 0.0)
-        if len(fallen):
-            records = records[: fallen[0]]
-        kept = records[(-self._ticks) % self._step :: self._step]
-        self._seen.append(repack_fields(kept[["time", "X_WP", "V_WP_cmd", "q"]]))
-        self._ticks += len(records)
-        self._time = float(records["time"][-1]) if len(records) else self._time
-        full = self._ticks >= LONGEST * self._reader.rate
-        self.over = bool(len(fallen)) or full or not running
-
-    def path(self) -> Path:
-        """What was taught, until now.
-
-        Raises:
-            AdmittanceError: it is no path, the arm has not moved, say; or not all of it was seen.
-        """
-        self.look()
-        if self._lost:
-            raise RobotError(f"teach: {self._lost} ticks were seen too late; teach it again")
-        return Path.of(np.concatenate(self._seen))
-
-
-def check(path: Path, speed: float, config: Config) -> None:
+def check(path: Path, speed: float, config: Config, model: RobotModel | None = None) -> None:
     """See that an arm can play a path.
 
     Args:
         speed: how many times as fast as it was taught.
         config: of the controller.
+        model: the arm, if it is known.
 
     Raises:
         ConfigError: a speed at which the limits would hold the arm off the path, or that makes no
-            sense; gains with which it would not follow.
+            sense; gains with which it would not follow; a path of another arm, tool or base.
     """
     within("speed", speed, SLOWEST, FASTEST, error=ConfigError)
-    if not np.all(np.array(config.tracking.velocity_gain) > 0.0):
-        raise ConfigError(
-            "tracking.velocity_gain: is 0, with which the arm would not keep to a path; a preset "
-            "that does is pose-law"
-        )
+    must_follow(config.velocity_gain())
     for fastest, most, unit, name in zip(
         path.fastest,
         (config.max_linear_velocity, config.max_angular_velocity),
@@ -237,18 +180,10 @@ def check(path: Path, speed: float, config: Config) -> None:
                 f"speed: {speed:g} times as fast as taught would be {speed * fastest:.3g} {unit}, "
                 f"above {name}, {most:g} {unit}; at most {_ROOM * most / fastest:.2g}"
             )
-
-
-def check_arm(path: Path, model: RobotModel) -> None:
-    """See that a path is one of this arm, with this tool and base.
-
-    Raises:
-        ConfigError: where the path began, this arm's tool would be elsewhere.
-    """
-    if path.q is None:
+    if path.q is None or model is None:
         return
     metres, angle = apart(model.fk(path.q), path.at(0.0)[0])
-    if metres > _ELSEWHERE or angle > _ELSEWHERE_TURNED:
+    if not (metres <= _ELSEWHERE and angle <= _ELSEWHERE_TURNED):
         raise ConfigError(
             "path: was taught with another arm, tool or base: at the joint angles of its start, "
             f"the tool of {model.name} in {model.base!r} is {1e3 * metres:.0f} mm and "
@@ -256,10 +191,8 @@ def check_arm(path: Path, model: RobotModel) -> None:
         )
 
 
-class Playing:
-    """Leads the desired pose to a path's start, slowly, and along it: call it after every tick.
-
-    An arm that is held back is waited for, as in `trajectory.PlanTime`.
+class Playing(Paced):
+    """Leads D to a path's start, slowly, and along it.
 
     Attributes:
         begun: whether it is on the path.
@@ -267,79 +200,72 @@ class Playing:
 
     def __init__(
         self,
-        controller: Controller,
         path: Path,
+        model: RobotModel,
+        config: Config,
         speed: float = 1.0,
         *,
         late: float | None = None,
-        config: Config | None = None,
     ) -> None:
         """
         Args:
-            controller: active, or about to be.
             path: see `Path`; see `check` for what is refused.
+            model: the arm.
+            config: in force.
             speed: how many times as fast as it was taught, 0.05 to 4.
-            late: how late the arm follows its commands, s; where the path turns, the desired pose
-                leads by as much. Default: `arm.lag` and `arm.delay` of the configuration.
-            config: in force now, where parameters were changed since the controller was made.
+            late: how late the arm follows its commands, s; where the path turns, D leads by as
+                much. Default: `arm.lag` and `arm.delay` of the configuration.
         """
-        config = config or controller.config
-        check(path, speed, config)
-        check_arm(path, controller.model)
+        check(path, speed, config, model)
+        super().__init__(path.seconds / speed, gently=True)
         self.begun = False
-        self._controller, self._path, self._speed = controller, path, float(speed)
-        self._period = 1.0 / controller.config.control_rate
-        arm = config.arm
-        self._late = arm.lag + arm.delay if late is None else late
+        self._path, self._speed = path, float(speed)
+        self._late = config.arm.lag + config.arm.delay if late is None else late
+        self._gain = np.array(config.velocity_gain())[LINEAR]
         self._lead, self._v = np.zeros(3), np.zeros(3)
-        self._X, _ = path.at(0.0)
-        self._approach = Approach(controller, Travel(0.0, 0.0, self._X))
-        self._time = PlanTime(path.seconds / self._speed, pace=0.0)
-
-    @property
-    def outcome(self) -> str:
-        """ "" while it goes on; "reached": the arm is where the path ends; else why not, in words.
-
-        Either way the desired pose then rests.
-        """
-        return self._time.outcome
+        self._way = Straight(path.at(0.0)[0], patience=PATIENCE)
 
     @property
     def done(self) -> float:
         """How much of the path was played, 0 to 1."""
-        return min(1.0, self._time.t * self._speed / self._path.seconds)
+        return self.t / self.seconds
 
-    def __call__(self) -> None:
-        controller, time = self._controller, self._time
-        if time.outcome or controller.mode != "active":  # a hold: wait where it is
-            return
-        if not self._approach.over:
-            self._approach()
-            return
-        self.begun = True
-        left = self._path.seconds / self._speed - time.t
-        off = apart(controller.outputs["X_WP"][0], self._X)
-        time.step(self._period, off, max(0.02, min(1.0, left / _BRAKING)))
-        self._X, V = self._path.at(time.t * self._speed)
-        X = self._X.copy()
-        resting = bool(time.outcome) or left <= 0.0
-        V *= 0.0 if resting else time.pace * self._speed
-        if not resting:
-            self._ahead(X, V)
-        controller.set_desired(X, V)
+    def at(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        X, V = self._path.at(t * self._speed)
+        return X, V * self._speed
 
-    def _ahead(self, X: np.ndarray, V: np.ndarray) -> None:
-        """Move pose and twist ahead, in place, so that an arm that follows late is on the path.
+    def step(self, out: np.void) -> Goal | None:
+        if self.begun:
+            return super().step(out)
+        goal = self._way.step(out)
+        self.begun = self._way.outcome == "reached"
+        self.outcome = "" if self.begun else self._way.outcome
+        return goal
+
+    def brake(self, why: str) -> None:
+        self._way.brake(why)
+        super().brake(why)
+
+    def rest(self) -> None:
+        super().rest()
+        self._lead[:] = self._v[:] = 0.0
+
+    def advance(self, dt: float, X_WP: np.ndarray, q: np.ndarray | None = None) -> Goal:
+        """On the path, and where it turns ahead of it, so that an arm that follows late is there.
 
         An arm with `late v' + v = V_cmd` and `V_cmd = V_WD + Kp (D - P)` is at x where D is at
         `x + e`, `e' + Kp e = late x''`.
         """
-        gain = np.array(self._controller.params[0]["velocity_gain"])[LINEAR]
-        rate = self._late * (V[LINEAR] - self._v) / self._period - gain * self._lead
+        goal = super().advance(dt, X_WP, q)
+        if self.outcome or self.t >= self.seconds:
+            return goal
+        X, V = goal.X_WD.copy(), goal.V_WD
+        rate = self._late * (V[LINEAR] - self._v) / dt - self._gain * self._lead
         self._v = V[LINEAR].copy()
-        self._lead += rate * self._period
+        self._lead += rate * dt
         X[:3, 3] += self._lead
         V[LINEAR] += rate
+        return Goal(X, V)
 
 
 @dataclass(frozen=True)
@@ -356,12 +282,8 @@ class Played:
     speed: float = 1.0
     late: float | None = None
 
-    def on(self, controller: Controller) -> Playing:
-        """What leads the arm of a controller along it."""
-        return Playing(controller, self.path, self.speed, late=self.late)
-
-
-def _turning(rate: np.ndarray, wxyz: np.ndarray) -> np.ndarray:
-    """The vector part of rate * conjugate(wxyz): half the angular velocity, in W, rad/s."""
-    w, v = wxyz[0], wxyz[1:]
-    return w * rate[1:] - rate[0] * v - np.cross(rate[1:], v)
+    def words(self, name: str, X_WP: np.ndarray) -> str:
+        """Where a robot of this name, its tool at X_WP (4, 4), is about to be led."""
+        path, first = self.path, travel_to(self.path.at(0.0)[0], X_WP, "the path's start")
+        words = f"{name} is led along {path.metres:.2f} m in {path.seconds / self.speed:.1f} s"
+        return f"{words}; {first.words}" if first else words

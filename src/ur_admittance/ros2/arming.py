@@ -10,7 +10,8 @@ import numpy as np
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.kernel.spatial import quaternion_of
-from ur_admittance.motion.approach import Approach, Travel, travel_of
+from ur_admittance.motion.base import Goal, Motion
+from ur_admittance.motion.straight import Straight, Travel, travel_of
 from ur_admittance.motion.taught import Played, Playing
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.driver_status import DriverStatus
@@ -20,7 +21,7 @@ from ur_admittance.ros2 import preflight
 from ur_admittance.ros2.guard import Guard, needed
 from ur_admittance.ros2.identity import Identity
 from ur_admittance.run.assent import BY_NAME, Assent
-from ur_admittance.run.owner import path_words, pressing
+from ur_admittance.run.owner import pressing
 from ur_admittance.run.preflight import outside
 
 if TYPE_CHECKING:
@@ -32,9 +33,8 @@ class Arming:
 
     Attributes:
         guard: beside a run in velocity mode; else None.
-        approach: leads the arm to an equilibrium that was far away at the start; else None.
         agreed: acts that somebody at the terminal has agreed to, for the next activation.
-        play: makes what leads the arm along a path, for a controller. None: nothing is played.
+        played: a path along which the arm is led, or None.
         driver: what the driver says of the robot.
     """
 
@@ -47,10 +47,9 @@ class Arming:
         assent: Assent,
     ) -> None:
         self.guard: Guard | None = None
-        self.approach: Approach | None = None
         self.agreed: set[str] = set()
-        self.play: Callable[[Controller], Playing] | None = None
-        self._along: Playing | None = None  # the path that is played
+        self.played: Played | None = None
+        self._motion: Motion | None = None
         self.driver = DriverStatus(io, node.real)
         self._node, self._io, self._transforms, self._assent = node, io, transforms, assent
         self._identity = Identity(description)
@@ -67,8 +66,9 @@ class Arming:
         """
         robot, _ = self._node.configured("run")
         if played is not None:
-            assent.require("play", path_words(robot, played.path, played.speed))
-            self.play = played.on
+            X_WP = robot.model.fk(robot.look(0.0).q)
+            assent.require("play", played.words(robot.name, X_WP))
+            self.played = played
         for act, words in self._by_itself():
             assent.require(act, words)
             self.agreed.add(act)
@@ -125,10 +125,12 @@ class Arming:
         self._spare_the_simulated(robot)
         config, travel = self._settled(), self.travel()
         controller = Controller(robot.model, config)
-        self.approach, self.agreed = None, set()
-        self._along = self.play(controller) if self.play is not None else None
-        if travel and self._along is None:
-            self.approach = Approach(controller, travel)
+        self.agreed, self._motion = set(), None
+        if (played := self.played) is not None:
+            path, speed, late = played.path, played.speed, played.late
+            self._motion = Playing(path, robot.model, config, speed, late=late)
+        elif travel:
+            self._motion = Straight(travel.X_WD)
         if travel:
             node.get_logger().warning(travel.words)
         if rate := robot.slow_states:
@@ -151,30 +153,32 @@ class Arming:
         if self._node.board is not None:
             self._node.board.tighten_only = False
 
+    # --- as a `Motion`, until a planner knows better ---
+
     @property
     def leads(self) -> bool:
         """Whether the arm is led, along a path or to an equilibrium that is far."""
-        return self._along is not None or self.approach is not None
+        return self._motion is not None
 
     @property
     def outcome(self) -> str:
         """How a path that is played ended; "" while it goes on, and without one."""
-        return self._along.outcome if self._along is not None else ""
+        return self._motion.outcome if self._motion is not None and self.played else ""
 
-    def __call__(self) -> None:
-        """After a command: one step of the approach or along the path, if there is one."""
-        if self._along is not None:
-            self._along()
-        if self.approach is not None:
-            self.approach()
-            self.approach = None if self.approach.over else self.approach
+    def step(self, out: np.void) -> Goal | None:
+        """See `Motion`."""
+        return self._motion.step(out) if self._motion is not None else None
+
+    def brake(self, why: str) -> None:
+        """See `Motion`."""
+        if self._motion is not None:
+            self._motion.brake(why)
 
     def hand_over(self) -> None:
         """A planner knows where to go: nothing else leads the arm. A run that played is over."""
-        self.approach = None
-        if self._along is not None and self._node.controller is not None:
-            self._along = None
+        if self._motion is not None and self.played and self._node.controller is not None:
             self._node.controller.deactivate()
+        self._motion = None
 
     def set_equilibrium(self) -> np.ndarray:
         """Make the present pose the equilibrium, now and from then on; its position (3,), m."""
@@ -187,7 +191,7 @@ class Arming:
 
     def travel(self) -> Travel | None:
         """The way to the equilibrium, if it has to be asked for."""
-        if self.play is not None:
+        if self.played is not None:
             return None
         robot, _ = self._node.configured("activate")
         return travel_of(robot.model, self._settled(), robot.look(0.0).q)

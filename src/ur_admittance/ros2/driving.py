@@ -71,7 +71,7 @@ class Driving:
                     end = min(end, time.monotonic() + seconds)
                 left = end - time.monotonic()
                 driven = self._drive(None if end == math.inf else left)
-                asked += [0] * (driven.asked or node.arming.play is not None)
+                asked += [0] * (driven.asked or node.arming.played is not None)
                 summary.follow(driven)
             elif state == "active" and not node.stopped and time.monotonic() > next_try:
                 next_try = time.monotonic() + _RETRY
@@ -91,10 +91,10 @@ class Driving:
     def _drive(self, seconds: float | None) -> Summary:
         node = self._node
         _, self._run.controller = node.configured("run")
-        leader = node.arming if node.arming.leads else None
+        self._run.follow(node.arming if node.arming.leads else None)
         node.looping = True
         try:
-            summary = self._run.drive(seconds, leader=leader, checked=True)  # arming has looked
+            summary = self._run.drive(seconds, checked=True)  # arming has looked
         except BaseException:
             node.arming.rest()  # what was sent last is no longer what the guard sees
             raise

@@ -15,7 +15,8 @@ from rclpy.action.server import ActionServer, CancelResponse, GoalResponse
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ur_admittance.errors import AdmittanceError, RobotError
-from ur_admittance.motion.trajectory import PATIENCE, Follower, JointPath, Tolerances
+from ur_admittance.motion.joints import Follower, JointPath, Tolerances
+from ur_admittance.motion.pace import PATIENCE
 from ur_admittance.robots.ros2 import topics
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class FollowAction:
             await _Moment()
         try:
             controller = node.controller if node.looping else None
-            path = node.upkeep.planned.checked(goal.trajectory, controller)
+            path = node.upkeep.planned.checked(goal.trajectory, controller, self._name)
             self._accepted = path, tolerances_of(goal, node.parameters.config.joints)
         except AdmittanceError as error:
             node.upkeep.warn(f"{self._name}: refused: {error}")
@@ -128,7 +129,7 @@ class _Goal:
         elif handle.is_cancel_requested:
             handle.canceled()
         else:
-            late = follower.t >= follower.path.seconds
+            late = follower.t >= follower.seconds
             if follower.outcome != why:  # others have ended it
                 result.error_code = result.INVALID_GOAL
             else:

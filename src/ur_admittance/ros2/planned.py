@@ -12,7 +12,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
-from ur_admittance.motion.trajectory import Follower, JointPath, Tolerances
+from ur_admittance.motion.base import must_follow
+from ur_admittance.motion.joints import Follower, JointPath, Tolerances
 from ur_admittance.robots.ros2 import topics, wire
 
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
@@ -33,7 +34,7 @@ class Asker(Protocol):
 
 
 class Planned:
-    """At most one plan at a time: a new one takes the place of the one before.
+    """At most one plan at a time. Only whoever sent it may replace it, until it has ended.
 
     Attributes:
         outcome: of the last plan, in words; "" before the first.
@@ -51,7 +52,7 @@ class Planned:
         self._inbox = wire.Inbox(io, JointTrajectory, self._name, wire.COMMAND)
         self._follower: Follower | None = None
         self._asker: Asker | None = None
-        self._door = self._name
+        self._door, self._sender = self._name, b""
         self.outcome = ""
 
     def hand_to(self, controller: Controller | None) -> bool:
@@ -60,25 +61,41 @@ class Planned:
 
         Returns whether a plan was taken over from the topic.
         """
-        message, taken = self._inbox.newest(), False
+        taken, newest = False, {}
+        for message in self._inbox.new():
+            newest[self._inbox.sender] = message
         if controller is None or controller.mode not in ("active", "holding"):
             self.end("the arm does not give way any more")
-        if message is not None:
+        for sender, message in newest.items():
             try:
-                taken = self._take(message, controller)
+                self._take(message, controller, sender)
+                taken = True
             except AdmittanceError as error:
                 self._warn(f"{self._name}: refused: {error}")
         if controller is not None and self._follower is not None:
             self._go_on(self._follower, controller)
         return taken
 
-    def checked(self, message: Any, controller: Controller | None) -> JointPath:
+    def checked(
+        self, message: Any, controller: Controller | None, door: str, sender: bytes = b""
+    ) -> JointPath:
         """The path of a trajectory_msgs/JointTrajectory, for an arm that can follow it now.
 
+        Args:
+            door: where it came from.
+            sender: who sent it there, as DDS numbers endpoints; b"": not known.
+
         Raises:
-            RobotError: it cannot; the message says why.
+            AdmittanceError: it cannot; the message says why.
         """
         controller = _giving_way(controller)
+        if self._follower is not None and (door, sender) != (self._door, self._sender):
+            other = "another publisher" if door == self._door else self._door
+            raise RobotError(
+                f"a plan of {other} is being followed, and only who sent it may replace it; wait "
+                "for its end, or end it with an empty trajectory"
+            )
+        must_follow(controller.params[0]["velocity_gain"])
         self._check_stamp(message.header.stamp)
         model, q = controller.model, np.array(controller.outputs["q"][0])
         path = path_of(message, model.joint_names, q)
@@ -93,16 +110,17 @@ class Planned:
         door: str,
         asker: Asker | None = None,
         tolerances: Tolerances | None = None,
+        sender: bytes = b"",
     ) -> None:
         """Follow a path from the next tick on, in the place of the one before.
 
         Args:
-            path: as `checked`.
-            door: name of where it came from.
+            path: as `checked`; door and sender, too.
         """
         self.end("another trajectory takes its place")
         self._follower = Follower(controller.model, path, tolerances)
-        self._asker, self._door, self.outcome = asker, door, FOLLOWING
+        self._asker, self._door, self._sender = asker, door, sender
+        self.outcome = FOLLOWING
         free = [
             axis for axis, k in zip(_AXES, controller.state["stiffness"][0], strict=True) if not k
         ]
@@ -132,29 +150,26 @@ class Planned:
         """How it goes, for the diagnostics."""
         if (follower := self._follower) is None:
             return self.outcome or "none"
-        done = 100.0 * follower.t / max(follower.path.seconds, 1e-9)
-        return f"{FOLLOWING}, {min(done, 100.0):.0f} % done, pace {100 * follower.pace:.0f} %"
+        done = 100.0 * follower.t / max(follower.seconds, 1e-9)
+        return f"{FOLLOWING}, {done:.0f} % done, pace {100 * follower.pace:.0f} %"
 
-    def _take(self, message: Any, controller: Controller | None) -> bool:
+    def _take(self, message: Any, controller: Controller | None, sender: bytes) -> None:
         controller = _giving_way(controller)
-        if not message.points:
+        if not message.points:  # to stop is anybody's right
             self.brake("an empty trajectory came: it stays where it is")
         else:
-            self.begin(self.checked(message, controller), controller, self._name)
-        return True
+            path = self.checked(message, controller, self._name, sender)
+            self.begin(path, controller, self._name, sender=sender)
 
     def _go_on(self, follower: Follower, controller: Controller) -> None:
         out = controller.outputs[0]
-        dt = float(out["dt"]) if controller.mode == "active" else 0.0
-        follower.follow(dt, out["X_WP"], q=out["q"])
-        X_WD, V_WD = follower.desired
+        goal = follower.step(out)
         if self._asker is not None:
             self._asker.goes_on(follower, out)
-        if not follower.outcome:
-            controller.set_desired(X_WD, V_WD)
-            return
-        controller.set_desired(X_WD)
-        self.end(follower.outcome)
+        if goal is not None:
+            controller.set_desired(*goal)
+        if follower.outcome:
+            self.end(follower.outcome)
 
     def _check_stamp(self, stamp: Any) -> None:
         if not (stamp.sec or stamp.nanosec):

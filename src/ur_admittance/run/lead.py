@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ur_admittance.calibration.equilibrium import SHARE, Way
 from ur_admittance.config import Config
 from ur_admittance.controller.at_rest import expected
 from ur_admittance.controller.packing import pack
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
+from ur_admittance.motion.joints import SHARE, JointPath
 from ur_admittance.robots.base import Robot, State
 
 _GAIN = 2.0  # 1/s, from what the joints are behind to their speed
@@ -30,7 +30,7 @@ Problem = Callable[[np.ndarray, np.ndarray, float], str]
 
 
 def lead(
-    robot: Robot, config: Config, way: Way, asked: Sequence[int] = (), *, verb: str = "lead"
+    robot: Robot, config: Config, way: JointPath, asked: Sequence[int] = (), *, verb: str = "lead"
 ) -> None:
     """Lead the arm along the way. Whatever ends it, the arm is braked inside its limits.
 
@@ -40,7 +40,7 @@ def lead(
     Args:
         robot: connected, and at rest at the way's start.
         config: limits, timeouts, and the greatest force and torque, against bias and payload.
-        way: from `plan`.
+        way: from `motion.joints.straight`.
         asked: stops the arm when it is no longer empty: what `signals` collects.
         verb: who asks, for messages.
 
@@ -87,7 +87,7 @@ class _Limits:
 class _Leader:
     """Where on the way the arm is, and what it is told."""
 
-    def __init__(self, robot: Robot, config: Config, way: Way) -> None:
+    def __init__(self, robot: Robot, config: Config, way: JointPath) -> None:
         self._robot, self._config, self._way = robot, config, way
         self._params = pack(config, robot.model)
         limits = self._params[0]

@@ -10,13 +10,14 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.faults import shares
 from ur_admittance.kernel.check import GAP, LONGEST_DT
+from ur_admittance.motion.base import Motion
 from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.base import Consent, Robot, State
 from ur_admittance.robots.wrench_rate import WrenchRate
@@ -55,14 +56,6 @@ def tell_refused(
         tell(line)
 
 
-class Leader(Protocol):
-    """What leads the desired pose, a step after every tick, until it has an outcome."""
-
-    @property
-    def outcome(self) -> str: ...
-    def __call__(self) -> None: ...
-
-
 def drive(
     robot: Robot,
     controller: Driver,
@@ -71,14 +64,16 @@ def drive(
     seconds: float | None = None,
     board: Board | None = None,
     real_time: RealTime | None = None,
-    leader: Leader | None = None,
+    motion: Motion | None = None,
+    to_its_end: bool = False,
     each: Callable[[State, np.record], None] | None = None,
     tell: Callable[[str], None],
     begun: Callable[[], None] | None = None,
     checked: bool = False,
 ) -> Summary:
-    """Drive the robot until `seconds` have passed, the controller stops or is deactivated, what
-    leads it has an outcome, or a signal comes. The arguments are those of `Run`.
+    """Drive the robot until `seconds` have passed, the controller stops or is deactivated, or a
+    signal comes; with `to_its_end` until the motion has an outcome, too. The arguments are else
+    those of `Run`.
 
     Raises:
         RunError: the robot failed, or `each` did, and the arm was brought to rest.
@@ -90,7 +85,7 @@ def drive(
             f"run: the robot's joints are {', '.join(robot.model.joint_names)}, the controller's "
             f"{', '.join(controller.model.joint_names)}; build the controller from robot.model"
         )
-    loop, spin = _Loop(robot, controller, require, board, leader, each), robot.spin
+    loop, spin = _Loop(robot, controller, require, board, motion, each), robot.spin
     with signals() as asked:
         try:
             loop.summary.refused = prepare(real_time) if real_time else []
@@ -100,7 +95,7 @@ def drive(
                 loop.summary.asked = True
                 return loop.close()
             loop.start(checked, tell, begun)
-            while not (asked or loop.ended(seconds)):
+            while not (asked or loop.ended(seconds) or (to_its_end and loop.arrived)):
                 loop.tick()
             loop.come_to_rest(asked)
         except BaseException as error:
@@ -127,11 +122,11 @@ class _Loop:
         controller: Driver,
         require: Consent,
         board: Board | None,
-        leader: Leader | None,
+        motion: Motion | None,
         each: Callable[[State, np.record], None] | None,
     ) -> None:
         self.robot, self.controller, self.require = robot, controller, require
-        self.board, self.leader, self.each = board, leader, each
+        self.board, self.motion, self.each = board, motion, each
         self.summary = Summary()
         self.send = _sender(robot, controller)
         timing = controller.outputs["timing"]
@@ -184,7 +179,7 @@ class _Loop:
         if begun is not None:
             begun()
             state = self._good_state()
-        if self.leader is None:
+        if self.motion is None:
             controller.activate(state.q)
         else:  # which begins where the arm stands
             controller.activate(state.q, controller.model.fk(state.q))
@@ -206,10 +201,14 @@ class _Loop:
     def ended(self, seconds: float | None) -> bool:
         passed = self.before - self.started
         ended = self.controller.mode in ("stopped", "inactive")
-        ended = ended or (self.leader is not None and self.leader.outcome != "")
         if self.board is not None and (request := self.board.request()):
             self.summary.request, ended = request, True
         return (seconds is not None and passed >= seconds) or ended
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the motion is over."""
+        return self.motion is not None and self.motion.outcome != ""
 
     def tick(self) -> None:
         robot, controller, board = self.robot, self.controller, self.board
@@ -256,8 +255,8 @@ class _Loop:
         self.durations.append((dt, ticked, reaction, self.status[0]))
         if len(self.durations) == _BATCH:
             self._count()
-        if self.leader is not None:
-            self.leader()
+        if self.motion is not None and (goal := self.motion.step(out)) is not None:
+            controller.set_desired(*goal)
         if self.each is not None:
             self.each(state, out)
 
@@ -333,7 +332,7 @@ class _Loop:
         """Come to rest after an error: by the tick, as long as that works, with nothing around it
         that may fail; else along the last command.
         """
-        self.board = self.leader = self.each = None
+        self.board = self.motion = self.each = None
         try:
             if self.controller.mode != "inactive":
                 self.controller.stop(f"{type(error).__name__}: {error}")

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import date
-from pathlib import Path
+from pathlib import Path as File
 from typing import Any, Self
 
 import numpy as np
 
 from ur_admittance.blackboard import Blackboard
-from ur_admittance.calibration.equilibrium import Way
 from ur_admittance.config import Config
 from ur_admittance.config.advice import payload_warning
 from ur_admittance.config.field import AXES
 from ur_admittance.controller import Controller
 from ur_admittance.controller.packing import pack
 from ur_admittance.errors import RobotError
-from ur_admittance.motion.approach import Approach, travel_of, travel_to
-from ur_admittance.motion.taught import Path as Taught
-from ur_admittance.motion.taught import Playing
+from ur_admittance.motion.base import Motion
+from ur_admittance.motion.joints import JointPath
+from ur_admittance.motion.straight import Straight, travel_of
+from ur_admittance.motion.taught import Path, Played, Playing
 from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots import make
 from ur_admittance.robots.base import Robot, State, watched
@@ -29,7 +29,7 @@ from ur_admittance.run.assent import Assent
 from ur_admittance.run.claim import claimed
 from ur_admittance.run.driver import Board, Driver
 from ur_admittance.run.lead import Problem, lead, shake
-from ur_admittance.run.loop import Leader, RunError
+from ur_admittance.run.loop import RunError
 from ur_admittance.run.signals import signals
 from ur_admittance.run.summary import Summary
 from ur_admittance.telemetry.recorder import Recorder
@@ -51,6 +51,7 @@ class Run:
         controller: what ticks; None until there is one.
         board: where other processes see the run; None for one that nobody shall see.
         assent: what those who started it have agreed to.
+        motion: what leads the desired pose; None: nothing does.
         summary: of all that it drove so far; how it ended is that of the last.
         recorded: how the recording ended, if there was one, once the run is closed.
     """
@@ -61,7 +62,7 @@ class Run:
         config: Config | None = None,
         *,
         controller: Driver | None = None,
-        record: str | Path | None = None,
+        record: str | File | None = None,
         replace: bool = False,
         permit: Iterable[str] = (),
         assent: Assent | None = None,
@@ -93,9 +94,11 @@ class Run:
         self.controller, self.board = controller, board
         self.real_time, self.each = real_time, each
         self.summary, self.recorded = Summary(), None
-        self._record, self._replace = None if record is None else Path(record), replace
+        self._record, self._replace = None if record is None else File(record), replace
         self._recorder: Recorder | None = None
         self._open = ExitStack()
+        self.motion: Motion | None = None
+        self._prepared = self._to_its_end = False
 
     # --- from connecting to closing ---
 
@@ -143,44 +146,38 @@ class Run:
             self._open.enter_context(self._recorder)
         return self.controller
 
-    def prepare(self) -> Leader | None:
+    def prepare(self, played: Played | None = None) -> None:
         """Have all agreed to that a start needs, make what drives the arm, and begin to record.
-        Nothing moves. Returns what leads the arm to its equilibrium, if that is far.
+        Nothing moves. `drive` calls it, if nobody else has.
+
+        Args:
+            played: a path along which the arm is led; default: it gives way where it stands, or
+                goes to its equilibrium, if that is far.
 
         Raises:
             NotPermitted: somebody did not agree.
         """
         controller, robot = self.begin(), self.robot
+        self._prepared, self.motion = True, None
         if not isinstance(controller, Controller):
-            return None
-        if words := pressing(controller.config):
+            return
+        config = controller.config
+        if words := pressing(config):
             self._require("force", words)
-        travel = travel_of(robot.model, controller.config, robot.look().q)
-        if travel is None:
-            return None
-        self._require("travel", travel.words)
-        return Approach(controller, travel)
-
-    def playing(self, path: Taught, speed: float = 1.0, *, late: float | None = None) -> Playing:
-        """As `prepare`, for a path that was taught: what leads the arm to its start, and along it.
-
-        Args:
-            path: as it was taught.
-            speed: how many times as fast.
-            late: see `Playing`.
-        """
-        controller, robot = self.begin(), self.robot
-        if not isinstance(controller, Controller):
-            raise RobotError("play: a chain is led by its own links")
-        playing = Playing(controller, path, speed, late=late)
-        self._require("play", path_words(robot, path, speed))
-        return playing
+        X_WP = robot.model.fk(robot.look().q)
+        if played is not None:
+            path, speed, late = played.path, played.speed, played.late
+            self.motion = Playing(path, robot.model, config, speed, late=late)
+            self._require("play", played.words(robot.name, X_WP))
+        elif (travel := travel_of(robot.model, config, robot.look().q)) is not None:
+            self._require("travel", travel.words)
+            self.motion = Straight(travel.X_WD)
+        self._to_its_end = played is not None
 
     def drive(
         self,
         seconds: float | None = None,
         *,
-        leader: Leader | None = None,
         checked: bool = False,
         begun: Callable[[], None] | None = None,
     ) -> Summary:
@@ -188,26 +185,26 @@ class Run:
 
         Args:
             seconds: on the robot's clock; None goes on until Ctrl-C, SIGTERM, a closed terminal,
-                a stop, or until what leads it has come to an end.
-            leader: from `prepare` or `playing`; default: `prepare` is called.
+                a stop, or the end of the path that is played.
             checked: all has just been looked at and agreed to.
             begun: called once, when nothing stands against the start any more.
 
         Returns:
             What this was like; `summary` has all so far.
         """
-        if not checked and leader is None:
-            leader = self.prepare()
-        robot, controller = self.robot, self.begin()
+        if not (checked or self._prepared):
+            self.prepare()
+        self._prepared = False
         try:
             driven = loop.drive(
-                robot,
-                controller,
+                self.robot,
+                self.begin(),
                 self._require,
                 seconds=seconds,
                 board=self.board,
                 real_time=self.real_time,
-                leader=leader,
+                motion=self.motion,
+                to_its_end=self._to_its_end,
                 each=self.each,
                 tell=self.tell,
                 begun=begun,
@@ -220,21 +217,40 @@ class Run:
         self.summary.follow(driven)
         return driven
 
-    def play(self, path: Taught, speed: float = 1.0) -> str:
+    def play(self, path: Path, speed: float = 1.0) -> str:
         """Lead the arm along a path that was taught, while it gives way; returns how that ended:
         "reached", or why not.
+
+        Args:
+            path: as it was taught.
+            speed: how many times as fast.
         """
-        playing = self.playing(path, speed)
-        self.drive(leader=playing)
-        return playing.outcome or "it was ended before"
+        self.prepare(Played(path, speed))
+        self.drive()
+        return self.outcome
+
+    def follow(self, motion: Motion | None) -> None:
+        """Be led by a motion that was agreed to, until it has an outcome: at the next `drive`."""
+        self.motion, self._to_its_end = motion, True
+
+    @property
+    def outcome(self) -> str:
+        """How the last motion ended: "reached", or why not; "" if there was none."""
+        if self.motion is None:
+            return ""
+        return self.motion.outcome or "it was ended before"
 
     def lead(
-        self, way: Way, config: Config | None = None, asked: Sequence[int] = (), verb: str = "lead"
+        self,
+        way: JointPath,
+        config: Config | None = None,
+        asked: Sequence[int] = (),
+        verb: str = "lead",
     ) -> None:
         """Lead the joints along a way, stiffly: it does not give way, but a force stops it.
 
         Args:
-            way: from `motion.plan`.
+            way: from `motion.joints.straight`.
             config: limits and the greatest force; default: the run's.
             asked: stops the arm when it is no longer empty.
             verb: who asks, for messages.
@@ -339,13 +355,6 @@ def run(
         permit=permit,
     )
     return owner.drive(seconds, checked=checked)
-
-
-def path_words(robot: Robot, path: Taught, speed: float) -> str:
-    """Where a robot is about to be led, for whoever is asked."""
-    first = travel_to(path.at(0.0)[0], robot.model.fk(robot.look().q), "the path's start")
-    words = f"{robot.name} is led along {path.metres:.2f} m in {path.seconds / speed:.1f} s"
-    return f"{words}; {first.words}" if first else words
 
 
 def pressing(config: Config) -> str:

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +17,7 @@ from ur_admittance.controller import Controller
 from ur_admittance.kernel import bits
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
+from ur_admittance.motion.curves import Curve
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import Hand, SimRobot
 from ur_admittance.robots.sim.scene import Cylinder, Scene, Tool
@@ -49,6 +49,14 @@ def lying_cylinder(x: float, y: float, top: float, radius: float) -> Cylinder:
     return Cylinder((x, y - 0.15, top - radius), (x, y + 0.15, top - radius), radius)
 
 
+def through(*knots: tuple[float, float, float, float]) -> Curve:
+    """The way through knots (s; x, y, z in m), with a rest at each: halfway between two 1.875 times
+    as fast as on average.
+    """
+    table = np.array(knots)
+    return Curve.resting(table[:, 0], table[:, 1:])
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that must be true of a run."""
@@ -56,31 +64,6 @@ class Finding:
     what: str  # it, in a few words
     passed: bool  # whether it is
     words: str  # what was measured, and what is allowed
-
-
-class Path(NamedTuple):
-    """A way through knots (s; x, y, z in m), with a rest at each and fifth-order steps between.
-
-    Halfway between two knots it is fastest: 1.875 times as fast as on average.
-    """
-
-    knots: tuple[tuple[float, float, float, float], ...]
-
-    def __call__(self, t: float) -> np.ndarray:
-        """(3,) where it is, m."""
-        for (start, *a), (end, *b) in pairwise(self.knots):
-            if t < end:
-                s = max(0.0, (t - start) / (end - start))
-                share = s**3 * (10 - 15 * s + 6 * s * s)
-                return np.array(a) + share * (np.array(b) - np.array(a))
-        return np.array(self.knots[-1][1:])
-
-    def lead(self, controller: Controller, time: float, R_WD: np.ndarray) -> None:
-        """Make this moment of the path the desired pose, moving on to where it is next time."""
-        X_WD, V_WD = np.eye(4), np.zeros(6)
-        X_WD[:3, :3], X_WD[:3, 3] = R_WD, self(time)
-        V_WD[LINEAR] = (self(time + STEERING) - X_WD[:3, 3]) / STEERING
-        controller.set_desired(X_WD, V_WD)
 
 
 class Scenario(ABC):
@@ -94,7 +77,7 @@ class Scenario(ABC):
     scene: Scene | None = None  # see `SimRobot`. The hand's time is that of the controller.
     tool: Tool = Tool(radius=0.015, mass=MASS, com=COM)  # likewise
     hand: Hand | None = None  # likewise
-    path: Path | None = None  # where the desired pose goes, if anywhere, and its orientation
+    path: Curve | None = None  # where the desired pose goes, m, if anywhere, and its orientation
     R_WD: np.ndarray = home()[:3, :3]  # likewise
 
     def robot(self, *, ideal: bool = False, realtime: bool = True, seed: int = 0) -> SimRobot:
@@ -128,7 +111,10 @@ class Scenario(ABC):
         `play` calls this 50 times a second.
         """
         if self.path is not None:
-            self.path.lead(controller, time, self.R_WD)
+            X_WD, V_WD = np.eye(4), np.zeros(6)
+            X_WD[:3, :3] = self.R_WD
+            X_WD[:3, 3], V_WD[LINEAR] = self.path.at(time)
+            controller.set_desired(X_WD, V_WD)
 
     def judge(self, records: np.ndarray, *, ideal: bool = False) -> list[Finding]:
         """What must be true of a whole run.

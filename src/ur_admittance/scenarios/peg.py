@@ -8,7 +8,7 @@ import numpy as np
 
 from ur_admittance.config.validate import pose
 from ur_admittance.robots.sim.scene import Scene, Tool, hole
-from ur_admittance.scenarios.base import COM, MASS, NOISE, Finding, Path, Run, Scenario, home
+from ur_admittance.scenarios.base import COM, MASS, NOISE, Finding, Run, Scenario, home, through
 
 RADIUS, LENGTH = 0.010, 0.08  # m, of the peg
 WIDTH, DEPTH = 0.0202, 0.040  # m, of the hole
@@ -49,7 +49,7 @@ class Peg(Scenario):
     )
     tool = Tool(radius=RADIUS, length=LENGTH, mass=MASS, com=COM)
     settings = SETTINGS
-    path = Path(((BEGIN, X, Y, Z), (END, X, Y, MOUTH - DEPTH - PUSH)))
+    path = through((BEGIN, X, Y, Z), (END, X, Y, MOUTH - DEPTH - PUSH))
     R_WD = home()[:3, :3] @ pose((0, 0, 0), roll=ASKEW)[:3, :3]
 
     def findings(self, run: Run, lag: float) -> list[Finding]:
@@ -60,7 +60,7 @@ class Peg(Scenario):
         askew = float(np.arccos(-run.X[np.nonzero(before)[0][-1], 2, 2]))
         # What pushes is the spring, stretched to the end of the path, and the damping on its way.
         spring, D = config.admittance.stiffness[2], config.effective_damping()[2]
-        fastest = 1.875 * (Z - MOUTH + DEPTH + PUSH) / (END - BEGIN)  # see Path
+        fastest = 1.875 * (Z - MOUTH + DEPTH + PUSH) / (END - BEGIN)  # see `through`
         force = spring * PUSH + D * fastest + config.admittance.deadband_force + 5 * NOISE[0]
         torque = RADIUS * force
         return [

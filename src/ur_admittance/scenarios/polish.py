@@ -8,11 +8,11 @@ from ur_admittance.robots.sim.scene import Scene
 from ur_admittance.scenarios.base import (
     NOISE,
     Finding,
-    Path,
     Run,
     Scenario,
     home,
     lying_cylinder,
+    through,
 )
 
 RADIUS = 0.25  # m, of the cylinder
@@ -35,15 +35,13 @@ SETTINGS = {
     "arm.lag": 0.008,  # no more than half of it, so that an ideal arm can play it, too
     "max_linear_velocity": 0.1,
 }
-PATH = Path(
-    (
-        (0.5, X, Y, Z),
-        (2.0, X - REACH, Y, Z),
-        (START, X - REACH, Y, Z),
-        (TURN, X + REACH, Y, Z),
-        (STOP, X - REACH, Y, Z),
-        (END, X - REACH, Y, Z),
-    )
+PATH = through(
+    (0.5, X, Y, Z),
+    (2.0, X - REACH, Y, Z),
+    (START, X - REACH, Y, Z),
+    (TURN, X + REACH, Y, Z),
+    (STOP, X - REACH, Y, Z),
+    (END, X - REACH, Y, Z),
 )
 
 

@@ -9,11 +9,11 @@ from ur_admittance.scenarios.base import (
     MASS,
     NOISE,
     Finding,
-    Path,
     Run,
     Scenario,
     home,
     lying_cylinder,
+    through,
 )
 
 RADIUS = 0.3  # m, of the cylinder
@@ -36,15 +36,13 @@ SETTINGS = {
     "environment_stiffness": STIFFNESS,
     "max_linear_velocity": 0.1,
 }
-PATH = Path(
-    (
-        (0.5, X, Y, Z),
-        (DOWN, X - REACH, Y, Z - 0.03),
-        (START, X - REACH, Y, CROWN - DEPTH),
-        (TURN, X + REACH, Y, CROWN - DEPTH),
-        (STOP, X - REACH, Y, CROWN - DEPTH),
-        (UP, X - REACH, Y, Z),
-    )
+PATH = through(
+    (0.5, X, Y, Z),
+    (DOWN, X - REACH, Y, Z - 0.03),
+    (START, X - REACH, Y, CROWN - DEPTH),
+    (TURN, X + REACH, Y, CROWN - DEPTH),
+    (STOP, X - REACH, Y, CROWN - DEPTH),
+    (UP, X - REACH, Y, Z),
 )
 
 
@@ -83,7 +81,7 @@ class Surface(Scenario):
         M, D = config.admittance.mass[2] + MASS, config.effective_damping()[2]
         K, deadband = config.admittance.stiffness[2], config.admittance.deadband_force
         times = np.arange(START, STOP, step)
-        x = np.array([PATH(time)[0] for time in times]) - X
+        x = np.array([PATH.at(time)[0][0] for time in times]) - X
         h = DEPTH - (RADIUS + BALL) + np.sqrt((RADIUS + BALL) ** 2 - x * x)
         rate = np.gradient(h, step)
         F = (M * np.gradient(rate, step) + D * rate + K * h) / (1 + K / STIFFNESS) + deadband

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ur_admittance.motion.trajectory import apart
+from ur_admittance.motion.pace import apart
 from ur_admittance.robots.ros2.relation import Relation
 
 MAX_AGE = 0.1  # s, that a transform which is not static may be old

@@ -1,13 +1,24 @@
-"""A start far from the equilibrium is asked for, and the arm goes there slowly."""
+"""A start far from the equilibrium is asked for, and the arm goes there straight and slowly."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation, Slerp
 
 import ur_admittance as ua
-from ur_admittance.kernel.spatial import ANGULAR, LINEAR
-from ur_admittance.motion.approach import SLOW, SLOW_TURN, travel_of
+from tests.support import random_pose
+from ur_admittance.kernel.spatial import ANGULAR, LINEAR, quaternion_of
+from ur_admittance.motion.straight import (
+    SLOW,
+    SLOW_TURN,
+    StraightWay,
+    travel_of,
+)
 
 pytest.importorskip("mujoco")
 
@@ -19,10 +30,7 @@ MODEL = ua.RobotModel.ur("ur5e")
 def config_at(q) -> ua.Config:
     """With the equilibrium where joints q, rad (6,), bring the tool, and springs to hold it."""
     X = MODEL.fk(q)
-    from ur_admittance.kernel.spatial import quaternion_of
-
-    wxyz = list(quaternion_of(np.ascontiguousarray(X[:3, :3])))
-    pose = {"position": X[:3, 3].tolist(), "orientation": wxyz}
+    pose = {"position": X[:3, 3].tolist(), "orientation": list(quaternion_of(X))}
     return ua.Config.preset("stiff-hold").replace({"equilibrium": pose})
 
 
@@ -42,6 +50,26 @@ def test_one_that_is_far_in_place_or_turn_is_announced(joint: int) -> None:
     assert travel.radians == pytest.approx(0.5, abs=1e-6)
     assert "0.50 rad from where the arm stands" in travel.words
     assert np.allclose(travel.X_WD, MODEL.fk(away))
+
+
+@given(st.integers(0, 2**31), st.floats(0.0, 1.0))
+def test_a_way_is_straight_and_turns_about_one_axis_on_the_shorter_side(seed: int, share: float):
+    rng = np.random.default_rng(seed)
+    start, end = random_pose(rng, 1.0), random_pose(rng, 1.0)
+    speed = np.array([0.05, 0.1])
+    way = StraightWay(start, end, speed)
+    X, V = way.at(share * way.seconds)
+    done = math.sqrt(((X - start)[:3, 3] ** 2).sum() / ((end - start)[:3, 3] ** 2).sum())
+    np.testing.assert_allclose(X[:3, 3], (start + done * (end - start))[:3, 3], atol=1e-9)
+    turns = Slerp([0, 1], Rotation.from_matrix([start[:3, :3], end[:3, :3]]))
+    error = turns(done).inv() * Rotation.from_matrix(X[:3, :3])
+    assert error.magnitude() < 1e-6
+    for part, most in ((LINEAR, 0.05), (ANGULAR, 0.1)):
+        assert np.linalg.norm(V[part]) <= most * (1 + 1e-9)
+    (before, _), (after, V_end) = way.at(0.0), way.at(way.seconds)
+    np.testing.assert_allclose(before, start, atol=1e-9)
+    np.testing.assert_allclose(after, end, atol=1e-9)
+    assert not V_end.any() and not way.at(0.0)[1].any()
 
 
 def test_the_arm_gets_there_and_is_slow_all_the_way() -> None:
