@@ -115,7 +115,7 @@ def attend(
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.live import shown
 
-    with Blackboard.create(arm.name, arm.rate, controller.config, controller.params) as board:
+    with Blackboard.create(arm.name, arm.rate, controller.live) as board:
         recorder = None
         if record is not None:
             from ur_admittance.telemetry.recorder import Recorder

@@ -159,7 +159,7 @@ def _measured(
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration.collect import through
     from ur_admittance.calibration.poses import choose
-    from ur_admittance.controller.packing import pack
+    from ur_admittance.controller import LiveParameters
     from ur_admittance.run.signals import signals
 
     config = to_lead(url, config)
@@ -172,8 +172,8 @@ def _measured(
                 "left to weigh; take the raw one (PolyScope 5.9 or newer), or let the robot "
                 "measure its payload (Installation, Payload)"
             )
-        params = pack(config, arm.model)
-        with Blackboard.create(arm.name, arm.rate, config, params), signals() as asked:
+        live = LiveParameters(config, arm.model)
+        with Blackboard.create(arm.name, arm.rate, live), signals() as asked:
             if by_hand:
                 return arm.name, arm.model, led(arm, asked, tell), arm.real_sensor
             here = arm.look().q.copy()

@@ -51,7 +51,7 @@ def identify(
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration import identify as calibration
-    from ur_admittance.controller.packing import pack
+    from ur_admittance.controller import LiveParameters
     from ur_admittance.run.signals import signals
 
     limits = read_config(config) if config else Config()
@@ -62,8 +62,8 @@ def identify(
         raise RobotError("identify: not permitted to move, nothing has moved; --yes lets it")
     made = arm_at(robot, limits)
     with claimed(made.name), made as arm:
-        params = pack(limits, arm.model)
-        board = Blackboard.create(arm.name, arm.rate, limits, params)  # nobody else moves this arm
+        live = LiveParameters(limits, arm.model)
+        board = Blackboard.create(arm.name, arm.rate, live)  # nobody else moves this arm
         with board, signals() as asked, leading(robot, arm):
             found = calibration.identify(arm, asked, max_force=limits.safety.max_force)
         out.write_text(calibration.to_yaml(found, arm.name))

@@ -54,7 +54,7 @@ def init(
     from ur_admittance.blackboard import Blackboard
     from ur_admittance.calibration import equilibrium
     from ur_admittance.calibration.bring import bring
-    from ur_admittance.controller.packing import pack
+    from ur_admittance.controller import LiveParameters
     from ur_admittance.run.signals import signals
 
     if stay:
@@ -63,8 +63,8 @@ def init(
     equilibrium.check_file(out, force=force)
     made = arm_at(robot, limits, watch=stay, real_time=True)
     with claimed(made.name), made as arm:
-        params = pack(limits, arm.model)
-        with Blackboard.create(arm.name, arm.rate, limits, params):  # nobody else moves this arm
+        live = LiveParameters(limits, arm.model)
+        with Blackboard.create(arm.name, arm.rate, live):  # nobody else moves this arm
             if not stay:
                 goal = arm.model.home if home is None else home
                 way = equilibrium.plan(arm.model, limits, arm.look().q, goal)

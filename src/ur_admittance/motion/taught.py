@@ -272,7 +272,6 @@ class Playing:
         speed: float = 1.0,
         *,
         late: float | None = None,
-        config: Config | None = None,
     ) -> None:
         """
         Args:
@@ -281,14 +280,13 @@ class Playing:
             speed: how many times as fast as it was taught, 0.05 to 4.
             late: how late the arm follows its commands, s; where the path turns, the desired pose
                 leads by as much. Default: `arm.lag` and `arm.delay` of the configuration.
-            config: in force now, where parameters were changed since the controller was made.
         """
-        config = config or controller.config
+        config = controller.config
         check(path, speed, config)
         check_arm(path, controller.model)
         self.begun = False
         self._controller, self._path, self._speed = controller, path, float(speed)
-        self._period = 1.0 / controller.config.control_rate
+        self._period = 1.0 / config.control_rate
         arm = config.arm
         self._late = arm.lag + arm.delay if late is None else late
         self._lead, self._v = np.zeros(3), np.zeros(3)

@@ -53,7 +53,7 @@ class AdmittanceNode(ManagedNode):
         with wire.started():
             node = AdmittanceNode(Config.preset("hand-guiding"))
             node.come_up("inactive", asked)
-            with Blackboard.create(...) as board:
+            with Blackboard.create(..., node.controller.live) as board:
                 node.run(board, asked)
 
     Attributes:
