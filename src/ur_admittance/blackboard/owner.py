@@ -116,7 +116,7 @@ class Blackboard:
         """Go on with the parameters of another controller of the same arm: whatever was changed
         here holds for them, too, and they are seen and changed here from now on.
         """
-        with self._sending():
+        with self._alone():
             live.become(self._slot.config(), seqlock.load(self._slot.words, seqlock.CHANGES) + 1)
             self._slot.write(live.record, written(live.config))
         live.share(self)
@@ -143,10 +143,7 @@ class Blackboard:
     @tighten_only.setter
     def tighten_only(self, value: bool) -> None:
         if value and not self.tighten_only:
-            with (
-                memory.opened(memory.path_of(self.robot), os.O_RDWR) as fd,
-                memory.locked(fd, f"blackboard: beginning with {self.robot}"),
-            ):  # what is being sent at this moment comes before, or is held to the rule
+            with self._alone():  # what is being sent comes before, or is held to the rule
                 self._slot.began[:] = self._slot.read()[1]
                 self._counters[memory.TIGHTEN] = 1
         self._counters[memory.TIGHTEN] = int(value)
@@ -191,9 +188,14 @@ class Blackboard:
     def change(
         self, changes: Mapping[str, Any], newest: np.record | None, *, guarded: bool
     ) -> Change:
-        """The same, for whom it is `guarded`; what the process itself wants, is not."""
+        """The same, for whom it is `guarded`. What the process itself wants is not: then gains are
+        held near the new ones.
+        """
         with self._sending():
-            return self._slot.change(changes, newest, guarded=guarded)
+            change = self._slot.change(changes, newest, guarded=guarded)
+            if not guarded:
+                self._slot.began[:] = self._slot.read()[1]
+        return change
 
     def close(self) -> None:
         """Tell the readers that this is the end, and give the robot free."""
@@ -238,6 +240,7 @@ class Blackboard:
 
     @contextmanager
     def _sending(self) -> Iterator[None]:
+        """With the lock of all senders, at once or not at all."""
         with memory.opened(memory.path_of(self.robot), os.O_RDWR) as fd:
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -245,6 +248,15 @@ class Blackboard:
                 raise RobotError(
                     "set: another process is changing parameters; nothing was changed, try again"
                 ) from None
+            yield
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Likewise, outside the loop: it waits for a sender, for two seconds at most."""
+        with (
+            memory.opened(memory.path_of(self.robot), os.O_RDWR) as fd,
+            memory.locked(fd, f"blackboard: beginning with {self.robot}"),
+        ):
             yield
 
     def _begin(self, live: LiveParameters) -> None:

@@ -28,7 +28,7 @@ class Slot:
     """Params records, the configurations they were made from, and the number of the newest.
 
     Attributes:
-        began: the record with which the run began, an array of one.
+        began: the record with which the run began, or that its own process chose since.
     """
 
     def __init__(self, words: np.ndarray, params: np.ndarray, texts: np.ndarray) -> None:

@@ -143,8 +143,8 @@ SHARES = {
     "damping": Share(0.25, 4.0, (*_GAINS[1:3], *_GAINS)),
     "stiffness": Share(0.25, 2.0, ("admittance.stiffness",)),
     "virtual_stiffness": Share(0.25, 4.0, ("admittance.virtual_stiffness",)),
-    "deadband_force": Share(0.25, 4.0, ("admittance.deadband_force", _THRESHOLD)),
-    "deadband_torque": Share(0.25, 4.0, ("admittance.deadband_torque", _THRESHOLD)),
+    "deadband_force": Share(0.25, 4.0, (_THRESHOLD, "admittance.deadband_force")),
+    "deadband_torque": Share(0.25, 4.0, (_THRESHOLD, "admittance.deadband_torque")),
 }
 """Likewise `mass` over `damping`: no longer than four times as long does the arm go on."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.kernel.spatial import quaternion_of
+from ur_admittance.model import RobotModel
 from ur_admittance.motion.approach import Approach, Travel, travel_of, without_equilibrium
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.driver_status import DriverStatus
@@ -59,7 +60,7 @@ class Arming:
         """Start the guard, if the mode needs one. It is there when the arm is to move."""
         node = self._node
         robot, controller = node.configured("run")
-        mode = node.parameters.config.output.mode
+        mode = controller.sends
         if node.board is not None and needed(mode) and not self._allowed.unguarded:
             topic = robot.commands.topic(mode)
             self.guard = Guard(self._io, topic, node.board, controller.params, priority)
@@ -107,7 +108,7 @@ class Arming:
         self._spare_the_simulated(robot)
         config, travel = self._settled(), self.travel()
         led = travel is not None or self.play is not None
-        controller = Controller(robot.model, without_equilibrium(config) if led else config)
+        controller = self.controller_of(robot.model, without_equilibrium(config) if led else config)
         self.approach, self.travel_once = None, False
         self._along = self.play(controller) if self.play is not None else None
         if travel and self._along is None:
@@ -122,6 +123,13 @@ class Arming:
         robot.keep_frame()
         if node.board is not None:
             node.board.tighten_only = not self._allowed.loosening
+        return controller
+
+    def controller_of(self, model: RobotModel, config: Config) -> Controller:
+        """A controller with a configuration, and with all that was changed on the blackboard."""
+        controller = Controller(model, config)
+        if self._node.board is not None:
+            self._node.board.drive(controller.live)
         return controller
 
     def rest(self) -> None:
@@ -197,7 +205,7 @@ class Arming:
         config = self._node.parameters.config
         watched = config.safety.frozen_samples and config.dynamic_parameters
         if watched and self._node.frozen_by_default and not robot.real_sensor:
-            self._node.change({"safety.frozen_samples": None})
+            self._node.parameters.change({"safety.frozen_samples": None})
 
     def _settled(self) -> Config:
         """The configuration with the equilibrium that was set since."""
