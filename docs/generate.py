@@ -87,9 +87,9 @@ OUTSIDE = """\
 Whoever can reach the process (`ur-admittance set`, a page of the cockpit, a node on the graph, \
 any blackboard reader) is held to this table while the arm gives way, unless the run was started \
 with `--allow-loosening`. What a run's own Python process does with `controller.set(...)` is not. \
-In vectors it holds for every number. *Near where the run began* is, times what it was then: {times}; \
-and mass over damping at most 4, or the arm would go on for long when it is let go. What a \
-configuration must keep besides (`environment_stiffness`, the ramp) stays in force.
+In vectors it holds for every number. *Near where the run began* is, times what it was then: \
+{times}; and mass over damping at most 4, or the arm would go on for long when it is let go. What \
+a configuration must keep besides (`environment_stiffness`, the ramp) stays in force.
 """
 
 PARAMETER_RULES = """\
