@@ -112,9 +112,9 @@ def measure(rounds: int = 9, passes: int = 2) -> dict[str, Any]:
         row.activate(work.q[0])
         row.update(*first)  # which starts the links: not timed
 
-    params = ua.Controller(work.model, work.config).params
+    live = ua.Controller(work.model, work.config).live
     seen: dict[str, list[dict[str, float]]] = {}
-    with Blackboard.create("benchmark", 500.0, work.config, params) as board:
+    with Blackboard.create("benchmark", 500.0, live) as board:
         rows = rows_of(work, board)
         for _ in range(rounds):
             for name, row in rows.items():

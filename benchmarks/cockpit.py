@@ -73,7 +73,7 @@ def control(seconds: float) -> None:
     published = Histogram()
     with SimRobot("ur5e", hand=to_and_fro((10.0, 0.0, 0.0))) as arm:
         controller = Controller(arm.model, Config.preset("hand-guiding"))
-        with Blackboard.create(arm.name, arm.rate, controller.config, controller.params) as board:
+        with Blackboard.create(arm.name, arm.rate, controller.live) as board:
             timed: Any = Timed(board, published)
             summary = run(arm, controller, seconds=seconds, board=timed, real_time=RealTime(50))
     print(json.dumps(summary.as_dict() | {"publish": published.as_dict()}))

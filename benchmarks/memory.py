@@ -15,7 +15,6 @@ _BEGIN = """
 import json
 import numpy as np
 import ur_admittance as ua
-from ur_admittance.controller import packing
 from ur_admittance.realtime import memory
 from ur_admittance.blackboard import Blackboard
 
@@ -24,12 +23,11 @@ def resident():
         return next(int(line.split()[1]) for line in file if line.startswith("Rss:")) / 1000
 
 def tick(model):
-    config = ua.Config()
-    controller = ua.Controller(model, config)
+    controller = ua.Controller(model)
     controller.activate(model.home)
     for _ in range(10):
         controller.update(np.array(model.home), np.zeros(6), 0.002)
-    board = Blackboard.create("memory", 500.0, config, packing.pack(config, model))
+    board = Blackboard.create("memory", 500.0, controller.live)
     board.publish(controller.outputs)
     return controller, board
 """

@@ -143,7 +143,7 @@ def whole(host: str, seconds: float, priority: int) -> dict[str, Any]:
     with RtdeRobot(host, config=config) as robot, tempfile.TemporaryDirectory() as folder:
         controller = Controller(robot.model, config.replace({"control_rate": robot.rate}))
         with (
-            Blackboard.create(robot.name, robot.rate, config, controller.params) as board,
+            Blackboard.create(robot.name, robot.rate, controller.live) as board,
             Recorder(robot.name, Path(folder) / "run.mcap", robot.model) as recorder,
         ):
             before, begun = _cpu(), [0.0]

@@ -76,7 +76,7 @@ def run(scenario: Scenario, seed: int, records: np.ndarray, folder: Path) -> dic
             records[int(out["tick"]) - 1] = out
 
         with (
-            Blackboard.create(robot.name, robot.rate, config, controller.params) as board,
+            Blackboard.create(robot.name, robot.rate, controller.live) as board,
             Recorder(robot.name, file, robot.model) as recorder,
         ):
             begun = time.perf_counter()

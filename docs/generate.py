@@ -13,6 +13,7 @@ from commands import commands_page
 import ur_admittance
 from ur_admittance import faults
 from ur_admittance.config import Config, Field
+from ur_admittance.config.tighter import CLOSER, FIXED, FREE, HELD, NEAR, SHARES
 from ur_admittance.kernel import layout
 from ur_admittance.robots.ros2 import topics
 
@@ -74,6 +75,21 @@ It is a lifecycle node (`ros2 lifecycle set /admittance_node ...`). `run` goes a
 itself, `run --inactive` and `run --unconfigured` part of it. Inactive, it runs the tick without \
 commanding, for taring and diagnostics. With \
 `--remote-reset`, going inactive ends a stop, too.
+"""
+
+WAYS = {
+    FIXED: "not at all",
+    NEAR: "near where the run began",
+    CLOSER: "only closer to 0, same sign",
+}
+
+OUTSIDE = """\
+Whoever can reach the process (`ur-admittance set`, a page of the cockpit, a node on the graph, \
+any blackboard reader) is held to this table while the arm gives way, unless the run was started \
+with `--allow-loosening`. What a run's own Python process does with `controller.set(...)` is not. \
+In vectors it holds for every number. *Near where the run began* is, times what it was then: \
+{times}; and mass over damping at most 4, or the arm would go on for long when it is let go. What \
+a configuration must keep besides (`environment_stiffness`, the ramp) stays in force.
 """
 
 PARAMETER_RULES = """\
@@ -180,6 +196,14 @@ def parameters_page() -> str:
         doc = type(getattr(Config(), section)).__doc__ if section else "Names, rate, speed limits."
         parts += [f"## {section or 'Top level'}\n", f"{doc}\n"]
         parts.append(table(("key", "default", "unit", "allowed", "live", "meaning"), rows))
+    shares = [f"{name.replace('_', ' ')} {s.least:g} to {s.most:g}" for name, s in SHARES.items()]
+    held = [(f"`{name}`", WAYS.get(h.way, f"only {h.way}"), h.why) for name, h in HELD.items()]
+    held += [(f"`{name}`", "freely", why) for name, why in FREE.items()]
+    parts += [
+        "## From outside\n",
+        OUTSIDE.format(times=", ".join(shares)),
+        table(("key", "from outside", "because"), held),
+    ]
     return "\n".join(parts)
 
 

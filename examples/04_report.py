@@ -30,7 +30,7 @@ def record(config: ua.Config, file: Path, *, ideal: bool) -> Recording:
     with SimRobot("ur5e", hand=ScriptedPush(PUSHES), ideal=ideal, realtime=False) as robot:
         controller = ua.Controller(robot.model, config)
         with (
-            Blackboard.create(NAME, robot.rate, config, controller.params) as board,
+            Blackboard.create(NAME, robot.rate, controller.live) as board,
             Recorder(NAME, file, robot.model),
         ):
             ua.run(robot, controller, seconds=4.0, board=board)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ur_admittance import Config, RobotModel
 from ur_admittance.blackboard import Blackboard, memory
-from ur_admittance.controller.packing import pack
+from ur_admittance.controller import LiveParameters
 from ur_admittance.kernel import layout
 
 WORDS = layout.OUTPUTS.itemsize // 8
@@ -24,8 +24,11 @@ SHORT, LONG = 1.0, 2000.0  # Hz: rings of 16 and of 32000 records
 
 
 def board_of(robot: str = "sim", rate: float = 500.0, config: Config | None = None) -> Blackboard:
-    config = config or Config()
-    return Blackboard.create(robot, rate, config, pack(config, RobotModel.ur("ur5e")))
+    return Blackboard.create(robot, rate, live_of(config or Config()))
+
+
+def live_of(config: Config) -> LiveParameters:
+    return LiveParameters(config, RobotModel.ur("ur5e"))
 
 
 def numbered(k: int, record: np.ndarray | None = None) -> np.ndarray:

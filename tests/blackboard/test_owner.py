@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from tests.blackboard.processes import board_of, numbered, ready, until
-from ur_admittance import RobotError
+from tests.blackboard.processes import board_of, live_of, numbered, ready, until
+from ur_admittance import Config, RobotError
 from ur_admittance.blackboard import Blackboard, list_running, memory
 from ur_admittance.blackboard import reader as reader_module
 from ur_admittance.kernel import layout
@@ -60,11 +60,10 @@ def test_a_pid_that_came_back_is_not_mistaken_for_the_owner():
 
 def test_a_closed_blackboard_leaves_nothing_and_says_so():
     with board_of() as board:
-        params = layout.new_params()
         reader = Blackboard.attach()
     assert reader.state == "ended"
     assert list(memory.folder().iterdir()) == []
     with pytest.raises(RobotError, match="closed"):
         board.publish(layout.new_outputs())
-    assert not board.take_params(params)
+    assert not board.take_params(live_of(Config()))
     board.close()

@@ -114,7 +114,8 @@ def test_nothing_is_torn_where_the_writer_overtakes_the_readers(other):
 def test_readers_cannot_write_what_they_read():
     with board_of():
         reader = Blackboard.attach()
-        for array in (*reader._ring, *reader._slot, reader._counters, reader._header):
+        slot = reader._slot.words, reader._slot.params, reader._slot.texts
+        for array in (*reader._ring, *slot, reader._counters, reader._header):
             assert not array.flags.writeable
 
 

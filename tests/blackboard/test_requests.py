@@ -47,8 +47,8 @@ def test_a_text_that_is_too_long_is_cut() -> None:
 
 def test_a_reader_asks_and_the_owner_takes(runtime) -> None:
     config = Config()
-    params = Controller(RobotModel.ur("ur5e"), config).params
-    board = Blackboard.create("sim:a", 500.0, config, params)
+    live = Controller(RobotModel.ur("ur5e"), config).live
+    board = Blackboard.create("sim:a", 500.0, live)
     reader = Blackboard.attach("sim:a")
     reader.stop("enough")
     assert board.request() == "stop: enough"

@@ -122,7 +122,7 @@ def test_a_recording_of_a_run_through_poses_is_calibrated_from(tmp_path: Path, r
     goals = [UR5E.fk(q) for q in poses()]
     with arm() as robot:
         controller = Controller(robot.model, PROBE)
-        with Blackboard.create("sim", robot.rate, PROBE, controller.params) as board:
+        with Blackboard.create("sim", robot.rate, controller.live) as board:
             scribe = Scribe(Blackboard.attach("sim"), path, robot.model)
 
             def each(state: object, out: np.record) -> None:

@@ -136,12 +136,12 @@ def test_a_link_that_fails_ends_the_run_at_rest_with_words_and_the_chain_recover
 def test_every_cycle_is_on_the_blackboard_and_parameters_come_back_from_it():
     with simulated() as robot:
         manager = chain(robot)
-        config, params = manager.config, manager.params
-        with Blackboard.create("sim:chain", robot.rate, config, params) as board:
+        with Blackboard.create("sim:chain", robot.rate, manager.live) as board:
             reader = Blackboard.attach("sim:chain")
             reader.set({"max_linear_velocity": 0.05})
             summary = manager.run(robot, seconds=0.8, board=board)
             records, _, lost = reader.since(0)
+    assert manager.config.max_linear_velocity == 0.05
     assert lost == 0
     assert len(records) == summary.ticks
     assert np.linalg.norm(records["V_WP_cmd"][:, :3], axis=1).max() == pytest.approx(0.05, rel=1e-3)

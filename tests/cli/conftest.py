@@ -47,12 +47,12 @@ class Board:
         self.config = Config.preset("hand-guiding").replace(changes)
         self.controller = Controller(RobotModel.ur("ur5e"), self.config)
         self.controller.activate(self.controller.model.home)
-        self.board = Blackboard.create("sim:a", 500.0, self.config, self.controller.params)
+        self.board = Blackboard.create("sim:a", 500.0, self.controller.live)
 
     def tick(self, count: int, push: float = 0.0) -> None:
         q = self.controller.model.home
         for _ in range(count):
-            self.board.take_params(self.controller.params)
+            self.board.take_params(self.controller.live)
             self.controller.update(q, np.array([push, 0, 0, 0, 0, 0.0]), 0.002)
             self.board.publish(self.controller.outputs)
 

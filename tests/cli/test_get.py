@@ -15,8 +15,8 @@ from ur_admittance.blackboard import Blackboard
 @pytest.fixture
 def board(runtime):
     config = Config.preset("hand-guiding")
-    params = Controller(RobotModel.ur("ur5e"), config).params
-    with Blackboard.create("sim:a", 500.0, config, params) as made:
+    live = Controller(RobotModel.ur("ur5e"), config).live
+    with Blackboard.create("sim:a", 500.0, live) as made:
         yield made
 
 

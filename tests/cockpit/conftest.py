@@ -36,7 +36,7 @@ def board() -> Iterator[Blackboard]:
     """The blackboard of an arm that has done a second of ticks at rest."""
     controller = Controller(RobotModel.ur("ur5e"), Config.preset("hand-guiding"))
     q = np.array(controller.model.home)
-    with Blackboard.create(ROBOT, 500.0, controller.config, controller.params) as made:
+    with Blackboard.create(ROBOT, 500.0, controller.live) as made:
         controller.activate(q)
         for _ in range(500):
             controller.update(q, np.zeros(6), 0.002)

@@ -60,7 +60,7 @@ def test_a_frame_without_a_number_is_still_json(board) -> None:
 
 def test_the_force_is_shown_in_the_axes_of_the_base() -> None:
     controller = driven([10.0, 0, 0, 0, 0, 0])  # along x of the sensor, which is -y of the base
-    with Blackboard.create("other", 500.0, controller.config, controller.params) as board:
+    with Blackboard.create("other", 500.0, controller.live) as board:
         board.publish(controller.outputs)
         feed = Feed(Blackboard.attach("other"))
         assert np.allclose(json.loads(feed.frame())["f"], [0, -10, 0], atol=0.01)

@@ -47,7 +47,7 @@ def test_a_long_run_keeps_no_memory_and_leaves_no_limit(name, monkeypatch):
                 gc.collect()
                 seen[int(tick == LATE)] = tracemalloc.get_traced_memory()[0], resident()
 
-        with Blackboard.create(robot.name, robot.rate, config, controller.params) as board:
+        with Blackboard.create(robot.name, robot.rate, controller.live) as board:
             tracemalloc.start()
             try:
                 summary = play(scenario, robot, controller, board=board, each=keep, seconds=SECONDS)

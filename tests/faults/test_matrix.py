@@ -13,6 +13,7 @@ import yaml
 TESTS = Path(__file__).parents[1]
 ROWS: dict[int, dict] = yaml.safe_load((Path(__file__).parent / "matrix.yaml").read_text("utf-8"))
 LAST = 67
+BEYOND = [72]  # rows after that
 # What nobody looks for, in the words of the page of the guarantees.
 WITHOUT = {41: "The arm may hit itself, the table or a person."}
 
@@ -29,7 +30,7 @@ def claims(file: Path) -> dict[str, set[int]]:
 
 
 def test_every_row_is_there_or_it_is_said_that_nobody_looks_for_it() -> None:
-    assert sorted([*ROWS, *WITHOUT]) == list(range(1, LAST + 1))
+    assert sorted([*ROWS, *WITHOUT]) == [*range(1, LAST + 1), *BEYOND]
     page = (TESTS.parent / "docs" / "guarantees.md").read_text("utf-8")
     assert all(words in page for words in WITHOUT.values())
 

@@ -26,8 +26,8 @@ def test_a_glance_has_the_newest_values_and_the_faults_of_all_since_the_last() -
 
 def test_a_watcher_keeps_the_last_of_the_way_and_no_more(runtime) -> None:
     config = Config()
-    params = Controller(RobotModel.ur("ur5e"), config).params
-    with Blackboard.create("sim:a", 500.0, config, params) as board:
+    live = Controller(RobotModel.ur("ur5e"), config).live
+    with Blackboard.create("sim:a", 500.0, live) as board:
         watcher = Watcher(Blackboard.attach("sim:a"))
         assert watcher.read() is None
         for k in range(12000):

@@ -29,7 +29,7 @@ def test_the_process_that_draws_is_ready_first_and_ends_with_its_owner(
     screen = os.fdopen(os.dup(terminal.theirs), "w")
     stdout = os.dup(1)
     monkeypatch.setattr("sys.stdout", screen)
-    with Blackboard.create("sim:a", 500.0, config, controller.params) as board:
+    with Blackboard.create("sim:a", 500.0, controller.live) as board:
         os.dup2(terminal.theirs, 1)
         try:
             with live.shown("sim:a", "panel", "A title"):

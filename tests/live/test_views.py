@@ -78,8 +78,8 @@ def test_the_panel_and_the_parameters_fit_a_terminal_of_80_by_24() -> None:
 
 def board_with_a_push(runtime) -> Blackboard:
     config = Config.preset("surface-following")
-    params = Controller(RobotModel.ur("ur5e"), config).params
-    board = Blackboard.create("sim:a", 500.0, config, params)
+    live = Controller(RobotModel.ur("ur5e"), config).live
+    board = Blackboard.create("sim:a", 500.0, live)
     made = records(1, status=bits.SPEED_LIMIT)
     made["F_S_filt"] = [3, 4, 0, 0, 0, 0]
     board.publish(made)

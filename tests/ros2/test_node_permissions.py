@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ur_admittance import ConfigError, RobotModel
+from ur_admittance import Config, ConfigError, RobotModel
 
 pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 
@@ -59,6 +59,10 @@ def test_limits_may_be_tightened_and_not_loosened_from_the_graph_or_the_blackboa
     (result,) = strict.set({"max_linear_velocity": 5.0})
     assert not result.successful
     assert "may only be lowered from outside while the arm gives way" in result.reason
+    force = [0.0, 0.0, 190.0, 0.0, 0.0, 0.0]
+    for name, value in {"force.target": force, "accept_contact_instability": True}.items():
+        (result,) = strict.set({name: value})
+        assert not result.successful and "from outside while the arm gives way" in result.reason
     (result,) = strict.set({"payload.mass": 1.0})
     assert not result.successful and "--allow-loosening" in result.reason
     reader = Blackboard.attach("ros2")
@@ -69,6 +73,22 @@ def test_limits_may_be_tightened_and_not_loosened_from_the_graph_or_the_blackboa
     assert "not while the arm gives way" in strict.trigger("tare").message
     assert strict.change("deactivate")
     assert strict.set({"max_linear_velocity": 0.5})[0].successful  # nothing moves now
+
+
+def test_a_node_goes_by_what_was_changed_on_the_blackboard(strict: Stage):
+    reader = Blackboard.attach("ros2")
+    reader.set({"safety.max_force": 100.0})
+    assert strict.change("deactivate")
+    reader.set({"safety.start_force": 0.1, "max_linear_velocity": 0.1})
+    strict.behave(force=[0, 0, 1.0, 0, 0, 0])
+    strict.graph.until(lambda: "at most 0.1 N" in strict.trigger("tare").message)
+    strict.behave(force=[0] * 6)
+    strict.activate()
+    before = reader.index
+    strict.graph.until(lambda: reader.index > before + 3)
+    record = reader.latest()
+    config = Config.loads(str(reader.text_of(int(record["inputs"]["generation"]))))
+    assert (config.max_linear_velocity, config.safety.max_force) == (0.1, 100.0)
 
 
 def test_a_stop_cannot_be_cleared_from_the_graph_and_says_why_everywhere(strict: Stage):

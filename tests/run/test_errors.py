@@ -57,7 +57,7 @@ def test_an_error_anywhere_ends_in_a_braked_stop_with_the_last_two_seconds(where
             if where == "board" and outputs["tick"][0] > 300:
                 raise OSError("no memory")
 
-        def take_params(self, params) -> bool:
+        def take_params(self, live) -> bool:
             return False
 
         def request(self) -> str:

@@ -9,6 +9,8 @@ import pytest
 
 import ur_admittance as ua
 from tests.run.support import PUSH, Clock, simulated
+from ur_admittance.blackboard import Blackboard
+from ur_admittance.controller import live
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import SimRobot
 from ur_admittance.run.stops import PUNCTUAL, reasons_of
@@ -121,6 +123,24 @@ def test_a_loop_that_slept_sends_no_old_command_and_does_not_go_on():
     slept = next(k for k, speed in enumerate(robot.sent) if speed == 0.0 and k > 100)
     assert robot.sent[slept - 1] > 0.05 and not any(robot.sent[slept:])
     assert summary.faulted and "slept for 0.50 s" in summary.too_late
+
+
+def test_what_was_changed_outside_holds_for_the_loop_too_which_does_not_parse_it(monkeypatch):
+    patient = ua.Config.from_dict({"safety.lost_timeout": 1.0, "output.mode": "trajectory"})
+    with Sleeping("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
+        controller = ua.Controller(robot.model, patient)
+        with Blackboard.create("sim:patient", robot.rate, controller.live) as board:
+            reader = Blackboard.attach("sim:patient")
+
+            def each(state: State, out: np.record) -> None:
+                if out["tick"] == 50:
+                    reader.set({"safety.lost_timeout": 0.1})
+                    monkeypatch.setattr(live, "parsed", None)
+
+            summary = ua.run(robot, controller, seconds=2.0, board=board, each=each)
+    monkeypatch.undo()
+    assert summary.faulted and "slept for 0.50 s" in summary.too_late
+    assert controller.config.safety.lost_timeout == controller.params["lost_timeout"] == 0.1
 
 
 class Waiting(SimRobot):

@@ -142,10 +142,10 @@ def test_a_payload_changed_live_that_makes_the_arm_drift_is_told_with_its_speed(
 def test_a_change_of_payload_is_judged_through_the_blackboard_too(tmp_path, monkeypatch):
     monkeypatch.setenv("UR_ADMITTANCE_RUNTIME", str(tmp_path / "runtime"))
     controller = Controller(MODEL, LOOSE)
-    with Blackboard.create("sim", 500.0, LOOSE, controller.params) as board:
+    with Blackboard.create("sim", 500.0, controller.live) as board:
         reader = Blackboard.attach("sim")
         assert reader.set({"payload.mass": 3.0}).warning == "", "nothing moves yet"
-        board.take_params(controller.params)
+        board.take_params(controller.live)
         controller.activate(MODEL.home)
         controller.update(MODEL.home, expected(controller, MODEL.home), 0.002)
         board.publish(controller.outputs)

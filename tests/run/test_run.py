@@ -85,7 +85,7 @@ def test_every_tick_is_on_the_blackboard_and_changes_come_back_from_it():
     with simulated() as robot:
         config = ua.Config()
         controller = ua.Controller(robot.model, config)
-        with Blackboard.create("sim:loop-test", robot.rate, config, controller.params) as board:
+        with Blackboard.create("sim:loop-test", robot.rate, controller.live) as board:
             reader = Blackboard.attach("sim:loop-test")
             reader.set({"max_linear_velocity": 0.05})
             summary = ua.run(robot, controller, seconds=1.0, board=board)

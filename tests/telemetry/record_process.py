@@ -15,7 +15,7 @@ def main(path: str) -> int:
         config = ua.Config.preset("hand-guiding")
         controller = ua.Controller(robot.model, config)
         with (
-            Blackboard.create("sim", robot.rate, config, controller.params) as board,
+            Blackboard.create("sim", robot.rate, controller.live) as board,
             Recorder("sim", path, robot.model) as recorder,
         ):
             assert recorder._process is not None

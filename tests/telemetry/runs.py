@@ -69,7 +69,7 @@ def eventful(path: Path, look: int = 1, changes: Changes = CHANGES) -> Run:
         # The second activation comes while the hand pushes.
         config = ua.Config.preset("hand-guiding").replace({"safety.start_force": 0})
         controller = ua.Controller(robot.model, config)
-        with Blackboard.create("sim", robot.rate, config, controller.params) as board:
+        with Blackboard.create("sim", robot.rate, controller.live) as board:
             reader = Blackboard.attach("sim")
             scribe = Scribe(reader, path, robot.model)
 

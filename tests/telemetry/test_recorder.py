@@ -34,7 +34,7 @@ def recorded_run(path: Path, each: Each, seconds: float = 3.0) -> tuple[Recorded
     with pushed() as robot:
         config = ua.Config.preset("hand-guiding")
         controller = Controller(robot.model, config)
-        with Blackboard.create("sim", robot.rate, config, controller.params) as board:
+        with Blackboard.create("sim", robot.rate, controller.live) as board:
             reader = Blackboard.attach("sim")
             with Recorder("sim", path, robot.model) as recorder:
                 summary = ua.run(

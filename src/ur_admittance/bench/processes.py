@@ -160,7 +160,7 @@ def control(robot: str, recording: str) -> None:
     controller = Controller(model, config)
     recorder, problem = None, ""
     with (
-        Blackboard.create(robot, RATE, controller.config, controller.params) as board,
+        Blackboard.create(robot, RATE, controller.live) as board,
         ExitStack() as stack,
     ):
         if recording:

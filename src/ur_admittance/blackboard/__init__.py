@@ -5,9 +5,9 @@ One control process owns one block of shared memory. It appends its outputs to a
 (recorder, cockpit, `watch`, tuning) attaches as a reader. The loop takes no lock and waits for
 nobody: a reader that is slow, hung, stopped or killed costs it nothing.
 
-    with Blackboard.create("sim", 500.0, config, params) as board:       # the control process
+    with Blackboard.create("sim", 500.0, controller.live) as board:      # the control process
         ...
-        board.take_params(params)
+        board.take_params(controller.live)
         controller.update(...)
         board.publish(outputs)
 

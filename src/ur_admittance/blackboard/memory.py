@@ -43,7 +43,7 @@ HEADER = np.dtype(
     ]
 )
 TAKEN = PUBLISHED + 8  # word of the owner, in a cache line of its own: changes it has taken
-TIGHTEN = TAKEN + 1  # likewise: 1 while limits may only be tightened
+TIGHTEN = TAKEN + 1  # likewise: 1 while nothing may be loosened
 SENT = TAKEN + 8  # likewise, in the next line: commands sent, then the last, six numbers
 _WORDS = SENT + 8
 
@@ -58,7 +58,7 @@ def _up(size: int, step: int) -> int:
 
 
 _RECORDS = _up(8 * (SIZES + DEPTH), _LINE)
-_TEXTS = _RECORDS + _up(DEPTH * layout.PARAMS.itemsize, _LINE)
+_TEXTS = _RECORDS + _up((DEPTH + 1) * layout.PARAMS.itemsize, _LINE)
 SLOT_OFFSET = _PAGE
 SLOT_BYTES = _up(_TEXTS + DEPTH * TEXT_BYTES, _PAGE)
 REQUESTS_OFFSET = SLOT_OFFSET + SLOT_BYTES
@@ -293,7 +293,7 @@ def slot_in(block: mmap.mmap, offset: int = SLOT_OFFSET) -> Slot:
     texts = np.frombuffer(block, np.uint8, DEPTH * TEXT_BYTES, offset + _TEXTS)
     return Slot(
         np.frombuffer(block, np.int64, _RECORDS // 8, offset),
-        np.frombuffer(block, layout.PARAMS, DEPTH, offset + _RECORDS),
+        np.frombuffer(block, layout.PARAMS, DEPTH + 1, offset + _RECORDS),
         texts.reshape(DEPTH, TEXT_BYTES),
     )
 

@@ -7,18 +7,18 @@ import functools
 import math
 import mmap
 import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ur_admittance.blackboard import memory, seqlock
-from ur_admittance.blackboard.parameters import Parameters
 from ur_admittance.blackboard.reader import Reader, attach
 from ur_admittance.config import Config
 from ur_admittance.config.validate import within
-from ur_admittance.controller.packing import Change
+from ur_admittance.controller import Change, LiveParameters
+from ur_admittance.controller.live import written
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import announced, entry_point, needed_soon
@@ -45,13 +45,12 @@ class Blackboard:
         self._spare = layout.new_params()
         self._changes = self._slot.words.data  # read every tick: NumPy takes longer
         self._taken = 0
-        self._parameters = Parameters(robot, self._slot)
         self._targets = (self._counters, *self._ring)
         self._ring.records.view(np.uint8)[:] = 0  # every page is there before the loop writes
         self._publish, self._take = _compiled()
 
     @classmethod
-    def create(cls, robot: str, rate: float, config: Config, params: np.ndarray) -> Blackboard:
+    def create(cls, robot: str, rate: float, live: LiveParameters) -> Blackboard:
         """Make the block of a robot, and with it the right to control the robot.
 
         What a process left behind that no longer exists is taken over.
@@ -59,15 +58,13 @@ class Blackboard:
         Args:
             robot: the robot's address, such as 'sim' or 'rtde://192.168.1.10'.
             rate: ticks each second, Hz. The ring holds 16 s of them.
-            config: the running configuration, for readers.
-            params: the record made from it, the start of every later change.
+            live: the parameters to show, `controller.live`.
 
         Raises:
             RobotError: another process controls this robot; the message names it.
         """
         path = memory.path_of(robot)
         rate = within("blackboard: rate", rate, 1.0, 10000.0, "Hz")
-        _check(params)
         slots = math.ceil(RING_SECONDS * rate)
         _compiled()
         with (
@@ -79,7 +76,7 @@ class Blackboard:
                 try:
                     block = memory.reserve(fd, memory.block_bytes(slots))
                     board = cls(robot, rate, block, slots)
-                    board._begin(params, config)
+                    board._begin(live)
                     board._sign(slots)
                 except BaseException:
                     path.unlink()
@@ -98,19 +95,32 @@ class Blackboard:
             outputs = self._one(outputs)
         self._publish(*self._targets, outputs)
 
-    def take_params(self, params: np.ndarray) -> bool:
+    def take_params(self, live: LiveParameters) -> bool:
         """Between two ticks: copy a change of parameters into the loop's own record, if there is
         one. The record's `generation` then is the number of the change, which tells the tick.
         """
         if self._changes[seqlock.CHANGES] == self._taken:
             return False
-        _check(params)
-        count = self._take(self._slot.words, self._slot.params, self._spare, params)
+        count = self._take(self._slot.words, self._slot.params, self._spare, live.record)
         if count < 0:  # overwritten during the copy: the next tick takes a later one
             return False
+        text = self._slot.find(count)
+        if text is None:
+            return False
+        live.taken(text, self)
         self._taken = count
         self._counters[memory.TAKEN] = count
         return True
+
+    def drive(self, live: LiveParameters) -> None:
+        """Go on with the parameters of another controller of the same arm: whatever was changed
+        here holds for them, too, and they are seen and changed here from now on.
+        """
+        with self._alone():
+            live.become(self._slot.config(), seqlock.load(self._slot.words, seqlock.CHANGES) + 1)
+            self._slot.write(live.record, written(live.config))
+        live.share(self)
+        self.take_params(live)
 
     def request(self) -> str:
         """Between two ticks: what another process has asked for since the last look, such as
@@ -125,14 +135,23 @@ class Blackboard:
 
     @property
     def tighten_only(self) -> bool:
-        """Whether limits, safety and payload may only be tightened, not loosened, by `set` here and
-        in readers: while the arm gives way.
+        """Whether parameters may only be changed to what is more careful, by `set` here and in
+        readers: while the arm gives way. Gains are held near those there were when it was set.
         """
         return bool(self._counters[memory.TIGHTEN])
 
     @tighten_only.setter
     def tighten_only(self, value: bool) -> None:
+        if value and not self.tighten_only:
+            with self._alone():  # what is being sent comes before, or is held to the rule
+                self._slot.began[:] = self._slot.read()[1]
+                self._counters[memory.TIGHTEN] = 1
         self._counters[memory.TIGHTEN] = int(value)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended."""
+        return self._block is None
 
     def sent(self, qd: np.ndarray) -> None:
         """Write down a command, rad/s (6,), as it is sent: for whoever must go on from it, should
@@ -152,27 +171,31 @@ class Blackboard:
         """The configuration with all changes so far. After a change by another process it takes
         milliseconds: not for the loop.
         """
-        return self._parameters.config()
+        return self._slot.config()
 
     def set(self, changes: Mapping[str, Any]) -> Change:
-        """Change parameters as `Reader.set` does, from the control process itself, between two
-        ticks: it takes half a millisecond, and does not wait for other senders.
+        """Change parameters as `Reader.set` does, for somebody outside, from the control process
+        itself, between two ticks: it takes half a millisecond, and does not wait for other senders.
 
         Raises:
-            ConfigError: a value is wrong, or may not change while running.
+            ConfigError: see `Reader.set`.
             RobotError: another process is sending parameters at this moment.
         """
-        with memory.opened(memory.path_of(self.robot), os.O_RDWR) as fd:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RobotError(
-                    "set: another process is changing parameters; nothing was changed, try again"
-                ) from None
-            records, count = self._ring.records, self.published
-            newest = records[(count - 1) % len(records)] if count else None
-            tighten = self.tighten_only
-            return self._parameters.change(changes, self._slot, newest, tighten_only=tighten)
+        records, count = self._ring.records, self.published
+        newest = records[(count - 1) % len(records)] if count else None
+        return self.change(changes, newest, guarded=self.tighten_only)
+
+    def change(
+        self, changes: Mapping[str, Any], newest: np.record | None, *, guarded: bool
+    ) -> Change:
+        """The same, for whom it is `guarded`. What the process itself wants is not: then gains are
+        held near the new ones.
+        """
+        with self._sending():
+            change = self._slot.change(changes, newest, guarded=guarded)
+            if not guarded:
+                self._slot.began[:] = self._slot.read()[1]
+        return change
 
     def close(self) -> None:
         """Tell the readers that this is the end, and give the robot free."""
@@ -215,10 +238,32 @@ class Blackboard:
         self._record[0] = outputs
         return self._record
 
-    def _begin(self, params: np.ndarray, config: Config) -> None:
-        self._parameters.begin(params, config)
+    @contextmanager
+    def _sending(self) -> Iterator[None]:
+        """With the lock of all senders, at once or not at all."""
+        with memory.opened(memory.path_of(self.robot), os.O_RDWR) as fd:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RobotError(
+                    "set: another process is changing parameters; nothing was changed, try again"
+                ) from None
+            yield
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Likewise, outside the loop: it waits for a sender, for two seconds at most."""
+        with (
+            memory.opened(memory.path_of(self.robot), os.O_RDWR) as fd,
+            memory.locked(fd, f"blackboard: beginning with {self.robot}"),
+        ):
+            yield
+
+    def _begin(self, live: LiveParameters) -> None:
+        self._slot.begin(live.record, live.config)
         self._taken, _, _ = self._slot.read()  # compiled or loaded now, not in the loop
         self._counters[memory.TAKEN] = self._taken
+        live.share(self)
 
     def _sign(self, slots: int) -> None:
         header = self._header[0]
@@ -242,9 +287,3 @@ def _compiled() -> tuple[Callable, Callable]:
 
 
 needed_soon(seqlock.take, _compiled)
-
-
-def _check(params: np.ndarray) -> None:
-    same = params.dtype is layout.PARAMS or params.dtype == layout.PARAMS
-    if not same or params.shape != (1,):
-        raise RobotError("blackboard: params must be one record, as `packing.pack` makes it")

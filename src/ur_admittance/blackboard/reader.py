@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.blackboard import memory, seqlock
-from ur_admittance.blackboard.parameters import Parameters
 from ur_admittance.blackboard.requests import STOP
 from ur_admittance.config import Config
 from ur_admittance.controller.packing import Change
@@ -50,7 +49,6 @@ class Reader:
         self._counters = memory.counters_in(block)
         self._slot = memory.slot_in(block)
         self._ring = memory.ring_in(block, slots)
-        self._parameters = Parameters(self.robot, self._slot)
         self._seen = (-1, 0.0)
         self._look()
 
@@ -106,7 +104,7 @@ class Reader:
 
     def config(self) -> Config:
         """The configuration, with every change sent so far."""
-        return self._parameters.config()
+        return self._slot.config()
 
     def params(self) -> np.record:
         """A copy of the record that the loop works with, or takes before its next tick."""
@@ -114,7 +112,7 @@ class Reader:
 
     def text_of(self, generation: int) -> str | None:
         """The configuration, as YAML, that a record names in `inputs.generation`; None if more than
-        a hundred changes came after it, or if it was made by `Controller.set`.
+        a hundred changes came after it.
         """
         return self._slot.find(generation)
 
@@ -125,17 +123,15 @@ class Reader:
         Of several senders one comes after the other, each building on what the last one left.
 
         Raises:
-            ConfigError: a value is wrong, may not change while running, or would loosen a limit
-                where the owner does not allow it.
+            ConfigError: a value is wrong, may not change while running, or would loosen something
+                where the owner does not allow it: see `config.tighter`.
             RobotError: there is no loop to take it, or another sender hangs.
         """
         with self._writable(f"blackboard: setting parameters of {self.robot}") as fd:
             block = mmap.mmap(fd, memory.SLOT_BYTES, offset=memory.SLOT_OFFSET)
-            changes = {**(changes or {}), **more}
-            tighten_only = bool(self._counters[memory.TIGHTEN])
-            slot = memory.slot_in(block, 0)
-            newest = self.latest()
-            return self._parameters.change(changes, slot, newest, tighten_only=tighten_only)
+            changes, target = {**(changes or {}), **more}, memory.slot_in(block, 0)
+            guarded = bool(self._counters[memory.TIGHTEN])
+            return self._slot.change(changes, self.latest(), guarded=guarded, target=target)
 
     def stop(self, why: str) -> None:
         """Ask the running loop to brake to rest and to end, as Ctrl-C there does. It looks between

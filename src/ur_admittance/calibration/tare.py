@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from ur_admittance.config import Config
@@ -20,18 +18,6 @@ _NOISE = {"force": (LINEAR, 2.0, "N"), "torque": (ANGULAR, 0.2, "Nm")}  # standa
 _STILL = 0.002  # rad that a joint may move meanwhile
 
 
-class Tared(Protocol):
-    """What `tare` looks at: a `Controller`, or one as another process sees it."""
-
-    @property
-    def config(self) -> Config: ...
-    @property
-    def params(self) -> np.ndarray: ...
-    @property
-    def mode(self) -> str: ...
-    def trace(self) -> np.ndarray: ...
-
-
 def watched(robot: Robot, config: Config) -> dict[str, list[float]]:
     """The same for a robot that no controller moves: it is looked at for half a second.
 
@@ -46,19 +32,24 @@ def watched(robot: Robot, config: Config) -> dict[str, list[float]]:
         controller.update(state.q, state.wrench, 1.0 / robot.rate, *ages)
     if robot.wrench_problem:
         raise RobotError(f"tare: {robot.wrench_problem}")
-    return tare(controller)
+    return tare(controller.config, controller.params, controller.trace())
 
 
-def tare(controller: Tared) -> dict[str, list[float]]:
+def tare(config: Config, params: np.ndarray, records: np.ndarray) -> dict[str, list[float]]:
     """The parameters that make the wrench zero as it was during the last half second.
 
     Hand them to `Controller.set`, or to the blackboard. Tool weight stays in `payload`.
 
+    Args:
+        config: in force.
+        params: the record that was made from it.
+        records: outputs of the last ticks, oldest first.
+
     Raises:
         RobotError: there are too few good samples, the arm moves, or something touches the tool.
     """
-    count = max(2, round(SECONDS * controller.config.control_rate))
-    records = controller.trace()[-count:]
+    count = max(2, round(SECONDS * config.control_rate))
+    records = records[-count:]
     if len(records) < count:
         raise RobotError(
             f"tare: {len(records)} samples so far, {count} are needed; try again in {SECONDS} s"
@@ -82,12 +73,12 @@ def tare(controller: Tared) -> dict[str, list[float]]:
                 f"tare: the {name} is not steady, its standard deviation is {noise:.3g} {unit}, "
                 f"allowed is {allowed:g} {unit}; let go of the tool"
             )
-    left, safety = wrench.mean(axis=0), controller.config.safety
+    left, safety = wrench.mean(axis=0), config.safety
     # While the law feels it, it is a push. Else it may be a sensor that was never zeroed.
     # Of a calibrated payload the weight is known, so that a contact shows.
     most = (safety.start_force, safety.start_torque)
-    if controller.mode != "inactive" or controller.config.payload.verdict != "none":
-        most = preflight.allowed(controller.config)
+    if records["mode"][-1] != bits.INACTIVE or config.payload.verdict != "none":
+        most = preflight.allowed(config)
     starts = (safety.start_force, safety.start_torque)
     for (name, (part, _, unit)), limit, start in zip(_NOISE.items(), most, starts, strict=True):
         size = float(np.linalg.norm(left[part]))
@@ -97,7 +88,7 @@ def tare(controller: Tared) -> dict[str, list[float]]:
                 f"at most {limit:g} {unit} is taken for a sensor that drifted; does something "
                 "touch the tool? Else correct payload"
             )
-    bias = controller.params["bias"][0] + left
+    bias = params["bias"][0] + left
     return {
         "payload.force_bias": bias[LINEAR].tolist(),
         "payload.torque_bias": bias[ANGULAR].tolist(),

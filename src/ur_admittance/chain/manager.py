@@ -17,8 +17,7 @@ from ur_admittance.chain.lifecycle import Lifecycle
 from ur_admittance.chain.switching import Switch
 from ur_admittance.config import Config
 from ur_admittance.config.validate import as_numbers, sample
-from ur_admittance.controller import Controller
-from ur_admittance.controller.packing import pack
+from ur_admittance.controller import Controller, LiveParameters
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot
@@ -57,8 +56,7 @@ class ControllerManager(Lifecycle):
         self._out = self._guard.outputs[0]
         self._values = self.interfaces.values
         self._finite, self._measured = compiled().finite, compiled().measured
-        self._without_law = Config.from_dict(_NO_LAW)
-        self._spare_params = pack(self._without_law, model)
+        self._without_law = LiveParameters(Config.from_dict(_NO_LAW), model)
 
     # --- what a loop calls, as it calls `Controller` ---
 
@@ -206,16 +204,20 @@ class ControllerManager(Lifecycle):
         return self._guard.outputs
 
     @property
-    def params(self) -> np.ndarray:
-        """The parameters of the admittance link, as an array of one."""
+    def live(self) -> LiveParameters:
+        """The parameters of the admittance link."""
         law = self._law()
-        return law.params if law else self._spare_params
+        return law.live if law else self._without_law
+
+    @property
+    def params(self) -> np.ndarray:
+        """Their record, as an array of one."""
+        return self.live.record
 
     @property
     def config(self) -> Config:
-        """That of the admittance link."""
-        law = self._law()
-        return law.config if law else self._without_law
+        """What they were made from."""
+        return self.live.config
 
     def trace(self) -> np.ndarray:
         """All interfaces (columns: `interfaces.names`) of the last two seconds, oldest first."""

@@ -16,7 +16,7 @@ from ur_admittance.cockpit.access import WORD_BYTES
 from ur_admittance.cockpit.form import changed, live_changes, values_of
 from ur_admittance.config import Config
 from ur_admittance.config.validate import as_numbers, suggest, within
-from ur_admittance.controller import MODES, TRACE_SECONDS
+from ur_admittance.controller import TRACE_SECONDS
 from ur_admittance.errors import ConfigError, RobotError
 
 MERGE_SECONDS = 0.1  # changes within so long are one
@@ -40,23 +40,6 @@ def words_in(message: Mapping[str, Any], key: str) -> str:
     """A short text that a page sent, on one line and fit to print."""
     text = str(message.get(key, ""))[:WORD_BYTES]
     return "".join(c if c.isprintable() else " " for c in text).strip()
-
-
-class Seen:
-    """A controller as another process sees it: as much of `Controller` as `tare` looks at."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.config = reader.config()
-        self.params = np.array([reader.params()])
-        count = round(TRACE_SECONDS * reader.rate)
-        self._records, _, _ = reader.since(max(0, reader.index - count))
-
-    def trace(self) -> np.ndarray:
-        return self._records
-
-    @property
-    def mode(self) -> str:
-        return MODES[self._records[-1]["mode"]] if len(self._records) else "inactive"
 
 
 class Tuning:
@@ -153,7 +136,9 @@ class Tuning:
 
 def tared(reader: Reader) -> dict[str, Any]:
     """The changes that make what the sensor feels now zero; see `calibration.tare`."""
-    return tare(Seen(reader))
+    count = round(TRACE_SECONDS * reader.rate)
+    records, _, _ = reader.since(max(0, reader.index - count))
+    return tare(reader.config(), np.array([reader.params()]), records)
 
 
 def for_station(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class Station:
         q, scene = np.array(self.model.home), Scene()
         with (
             signals() as asked,
-            Blackboard.create(name, 500.0, self.config, controller.params) as board,
+            Blackboard.create(name, 500.0, controller.live) as board,
         ):
             while not (asked or self.over):
                 self.pointer = Pointer()  # an arm's time begins with it, and so do its pushes
@@ -108,7 +108,7 @@ class Station:
                 if self.wish is not None:
                     scene = self._scene(scene, q)
                     if scene.shapes:
-                        board.set(_TOUCHING)
+                        controller.set(_TOUCHING)
                 elif why == "broken":
                     q = np.array(self.model.home)
 
@@ -128,7 +128,8 @@ class Station:
 
         while not (asked or self.over or self.wish is not None):
             self.reset = self.replan = False
-            playing = self._begin(controller, board)
+            board.take_params(controller.live)
+            playing = self._begin(controller)
             self.say(state="running", why="")
             why = "it was asked to stop"
             try:
@@ -159,14 +160,14 @@ class Station:
         self.plan = None
         return ""
 
-    def _begin(self, controller: Controller, board: Blackboard) -> Playing | None:
+    def _begin(self, controller: Controller) -> Playing | None:
         """What plays the path that is wanted; None if none is, or it cannot be played."""
         plan, playing = self.plan, None
         if plan is not None:
             try:
                 path = Path.load(plan["file"])
                 path = path.there_and_back() if plan["back"] else path
-                config = board.config()
+                config = controller.config
                 late = config.arm.lag + config.arm.delay or SIMULATED_LATE
                 playing = Playing(path, self.model, config, plan["speed"], late=late)
             except (AdmittanceError, OSError) as error:

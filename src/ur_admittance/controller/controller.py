@@ -20,8 +20,9 @@ from ur_admittance.config.validate import (
     seconds,
     transform,
 )
-from ur_admittance.controller.at_rest import drift_warning, impossible, moving
-from ur_admittance.controller.packing import Change, pack, repack
+from ur_admittance.controller.at_rest import impossible, moving
+from ur_admittance.controller.live import LiveParameters
+from ur_admittance.controller.packing import Change
 from ur_admittance.controller.streaming import WISHES, Streaming, compiled_stream
 from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, RobotError
 from ur_admittance.faults import Event, Stop
@@ -48,9 +49,26 @@ class Controller(Streaming):
     send (NaN, stale samples, odd times): it holds or stops, and says so in `out["status"]`. It does
     raise for a caller's mistake, such as an array of the wrong length, and then nothing has
     changed.
+
+    Attributes:
+        live: its parameters, for a `Blackboard` to show.
+        sends: what the robot is to be sent: 'velocity', 'position' or 'trajectory'.
+        last_stop: reason and trace of the last hold or stop; None before the first.
     """
 
-    def __init__(self, model: RobotModel, config: Config | None = None) -> None:
+    def __init__(
+        self,
+        model: RobotModel,
+        config: Config | None = None,
+        *,
+        live: LiveParameters | None = None,
+    ) -> None:
+        """
+        Args:
+            model: the arm.
+            config: how it gives way.
+            live: parameters of that configuration and arm which others see already.
+        """
         if not isinstance(model, RobotModel):
             raise AdmittanceError(
                 f"model: expected a RobotModel, such as RobotModel.ur('ur5e'), got {model!r:.100}"
@@ -62,12 +80,12 @@ class Controller(Streaming):
                 f"got {config!r:.100}"
             )
         self.model = model
-        self.config = config
+        self.live = LiveParameters(config, model) if live is None else live
+        self.sends = config.output.mode
         self.last_stop: Stop | None = None
         self._why = ""
         self._equilibrium = config.equilibrium_pose()
-        self._params = pack(config, model)
-        self._generation = int(self._params[0].generation)
+        self._params = self.live.record
         self._state = layout.new_state()
         self._mode = self._state["mode"].data  # views that are quicker to read than NumPy's
         self._at_rest = self._state["at_rest"].data
@@ -235,23 +253,11 @@ class Controller(Streaming):
 
         All or nothing: if one value is wrong, nothing has changed. Takes effect at the next tick;
         gains reach their new values over `admittance.ramp_seconds`, rising damping first, so that
-        no change kicks the arm.
+        no change kicks the arm. On a blackboard it shows like any other; limits may be loosened.
         """
-        if self._params[0].generation != self._generation:
-            raise RobotError(
-                "set: the parameters were last changed through the blackboard, and `config` does "
-                "not know of it; change them there: Blackboard.attach(robot).set(...)"
-            )
-        config = self.config.replace({**(changes or {}), **more}, live=True)
-        before, now = self.config.flat(), config.flat()
-        values = {k: (before[k], now[k]) for k in now if before[k] != now[k]}
-        old = self._params.copy()
-        recomputed = repack(self._params, config, self.model, values)
-        self._end_streams(recomputed)
-        self.config = config
-        self._generation = int(self._params[0].generation)
-        warning = drift_warning(values, old, self._params, self._out)
-        return Change(values, recomputed, config.admittance.ramp_seconds, warning)
+        change = self.live.set({**(changes or {}), **more}, self._out)
+        self._end_streams(change.recomputed)
+        return change
 
     def observe(self, qd: np.ndarray, speed_scaling: float) -> None:
         """What else a robot says of itself: joint rates, rad/s (6,), and how much of a commanded
@@ -269,9 +275,9 @@ class Controller(Streaming):
     # --- what it says ---
 
     @property
-    def sends(self) -> str:
-        """What the robot is to be sent: 'velocity', 'position' or 'trajectory'."""
-        return self.config.output.mode
+    def config(self) -> Config:
+        """What is in force, whoever changed it last."""
+        return self.live.config
 
     @property
     def mode(self) -> str:

@@ -27,7 +27,7 @@ _LEAK = 1.0  # 1/s; in velocity mode nothing corrects q_ref, so it forgets slowl
 
 @dataclass(frozen=True)
 class Change:
-    """What `Controller.set` did.
+    """What a change of parameters did.
 
     Attributes:
         values: before and now, by the name of each parameter that changed.
@@ -50,28 +50,17 @@ def pack(config: Config, model: RobotModel) -> np.ndarray:
     """
     params = layout.new_params()
     params["generation"] = 0
-    for part in _PARTS:
-        _PACKERS[part](params[0], config, model)
+    _pack_arm(params[0], config, model)
+    for pack_part in _PACKERS.values():
+        pack_part(params[0], config)
     return params
 
 
-def repack(
-    params: np.ndarray, config: Config, model: RobotModel, changed: Iterable[str]
-) -> tuple[str, ...]:
-    """Bring a running record up to date, or leave it as it is if that fails. Returns the parts made
-    anew.
-
-    The record changes in one assignment, between two ticks, and its `generation` tells the tick
-    that it did. It counts down here; changes through the blackboard are numbered upwards there, so
-    that no two have the same number.
-    """
-    parts = tuple(p for p in _PARTS if any(_part_of(name) == p for name in changed))
-    if parts:
-        fresh = params.copy()
-        for part in parts:
-            _PACKERS[part](fresh[0], config, model)
-        fresh["generation"] -= 1
-        params[:] = fresh
+def repack(params: np.ndarray, config: Config, changed: Iterable[str]) -> tuple[str, ...]:
+    """Bring a record up to date in the parts that these live parameters make; their names."""
+    parts = tuple(part for part in _PACKERS if any(_part_of(name) == part for name in changed))
+    for part in parts:
+        _PACKERS[part](params[0], config)
     return parts
 
 
@@ -147,7 +136,7 @@ def _joint_limit(name: str, given, own: np.ndarray, unit: str) -> np.ndarray:
     return wanted
 
 
-def _pack_wrench(p, config: Config, model: RobotModel) -> None:
+def _pack_wrench(p, config: Config) -> None:
     payload, admittance = config.payload, config.admittance
     p.bias[:] = [*payload.force_bias, *payload.torque_bias]
     p.payload_mass = payload.mass
@@ -160,7 +149,7 @@ def _pack_wrench(p, config: Config, model: RobotModel) -> None:
     p.deadband_hard = admittance.deadband_kind == "hard"
 
 
-def _pack_law(p, config: Config, model: RobotModel) -> None:
+def _pack_law(p, config: Config) -> None:
     admittance = config.admittance
     p.frame = _FRAMES[admittance.frame]
     p.wxyz_task[:] = quaternion_of(pose_of((0.0, 0.0, 0.0, *admittance.orientation)))
@@ -189,7 +178,7 @@ def _pack_law(p, config: Config, model: RobotModel) -> None:
     p.leak = _LEAK if config.output.mode == "velocity" else 0.0
 
 
-def _pack_limits(p, config: Config, model: RobotModel) -> None:
+def _pack_limits(p, config: Config) -> None:
     limits = config.limits
     p.v_max = config.max_linear_velocity
     p.w_max = config.max_angular_velocity
@@ -204,7 +193,7 @@ def _pack_limits(p, config: Config, model: RobotModel) -> None:
     p.singularity_threshold = config.ik.singularity_threshold
 
 
-def _pack_contact(p, config: Config, model: RobotModel) -> None:
+def _pack_contact(p, config: Config) -> None:
     contact = config.contact
     p.adapt = contact.adapt
     p.monitor = contact.monitor
@@ -215,7 +204,7 @@ def _pack_contact(p, config: Config, model: RobotModel) -> None:
     p.arm_lag = config.arm.lag
 
 
-def _pack_safety(p, config: Config, model: RobotModel) -> None:
+def _pack_safety(p, config: Config) -> None:
     safety = config.safety
     p.wrench_timeout = safety.wrench_timeout
     p.joint_timeout = safety.joint_timeout
@@ -238,11 +227,9 @@ def _pack_safety(p, config: Config, model: RobotModel) -> None:
 
 
 _PACKERS = {
-    "arm": _pack_arm,
     "wrench": _pack_wrench,
     "law": _pack_law,
     "limits": _pack_limits,
     "contact": _pack_contact,
     "safety": _pack_safety,
 }
-_PARTS = tuple(_PACKERS)

@@ -10,6 +10,7 @@ import numpy as np
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.kernel.spatial import quaternion_of
+from ur_admittance.model import RobotModel
 from ur_admittance.motion.base import Goal, Motion
 from ur_admittance.motion.straight import Straight, Travel, travel_of
 from ur_admittance.motion.taught import Played, Playing
@@ -77,7 +78,7 @@ class Arming:
         """Start the guard, if the mode needs one. It is there when the arm is to move."""
         node = self._node
         robot, controller = node.configured("run")
-        mode = node.parameters.config.output.mode
+        mode = controller.sends
         if node.board is not None and needed(mode) and not self._assent.permits("unguarded"):
             topic = robot.commands.topic(mode)
             self.guard = Guard(self._io, topic, node.board, controller.params, priority)
@@ -124,7 +125,7 @@ class Arming:
         robot, _ = node.configured("activate")
         self._spare_the_simulated(robot)
         config, travel = self._settled(), self.travel()
-        controller = Controller(robot.model, config)
+        controller = self.controller_of(robot.model, config)
         self.agreed, self._motion = set(), None
         if (played := self.played) is not None:
             path, speed, late = played.path, played.speed, played.late
@@ -141,6 +142,13 @@ class Arming:
         robot.keep_frame()
         if node.board is not None:
             node.board.tighten_only = not self._assent.permits("loosen")
+        return controller
+
+    def controller_of(self, model: RobotModel, config: Config) -> Controller:
+        """A controller with a configuration, and with all that was changed on the blackboard."""
+        controller = Controller(model, config)
+        if self._node.board is not None:
+            self._node.board.drive(controller.live)
         return controller
 
     def rest(self) -> None:
@@ -238,7 +246,7 @@ class Arming:
         config = self._node.parameters.config
         watched = config.safety.frozen_samples and config.dynamic_parameters
         if watched and self._node.frozen_by_default and not robot.real_sensor:
-            self._node.change({"safety.frozen_samples": None})
+            self._node.parameters.change({"safety.frozen_samples": None})
 
     def _settled(self) -> Config:
         """The configuration with the equilibrium that was set since."""

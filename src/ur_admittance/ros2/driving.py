@@ -139,7 +139,7 @@ class Driving:
         if controller is None or state.cycle == self._cycle:  # cleaned up meanwhile, or silent
             return
         if node.board is not None:
-            node.board.take_params(controller.params)
+            node.board.take_params(controller.live)
         dt = state.began - self._before
         self._cycle, self._before = state.cycle, state.began
         if controller.mode == "inactive":

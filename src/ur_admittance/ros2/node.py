@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -110,7 +110,7 @@ class AdmittanceNode(ManagedNode):
             fixed = dict.fromkeys(COMPENSATED, f"has been applied to {wrench} already")
         config.equilibrium_pose()
         self._model = wire.model_named(model, config) if isinstance(model, str) else model
-        self.parameters = Parameters(self, config, self._changed, fixed)
+        self.parameters = Parameters(self, config, fixed)
         self._arm: RobotModel | None = None
         self._left: list[Ros2Robot] = []
         self.at_rest: Future | None = None
@@ -152,7 +152,8 @@ class AdmittanceNode(ManagedNode):
         if self.robot is not None and self.controller is not None:
             self.arming.rest()
             if self.controller.mode == "stopped":  # one that only watches, and can be tared
-                self.controller = Controller(self.robot.model, self.parameters.config)
+                config = self.parameters.config
+                self.controller = self.arming.controller_of(self.robot.model, config)
         return TransitionCallbackReturn.SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -278,10 +279,6 @@ class AdmittanceNode(ManagedNode):
             raise RobotError(f"{service}: the node is {self.state}; configure it first")
         return self.robot, self.controller
 
-    def change(self, changes: Mapping[str, Any]) -> None:
-        """Put parameters in force, and show them."""
-        self.parameters.follow(self._changed(changes))
-
     # --- life cycle ---
 
     def _answer_to(self, do: Callable[[], list[str]]) -> TransitionCallbackReturn:
@@ -319,7 +316,7 @@ class AdmittanceNode(ManagedNode):
         if self._arm is not None and pack(config, model) != pack(config, self._arm):
             return ["the arm is not the one this node was first configured for; start it anew"]
         self._arm = model
-        self.controller = Controller(model, config)
+        self.controller = self.arming.controller_of(model, config)
         self.robot = Ros2Robot(
             model=model,
             config=config,
@@ -372,16 +369,6 @@ class AdmittanceNode(ManagedNode):
         """Close the robots that were left while somebody may have waited for them."""
         while self._left:
             self._left.pop().close()
-
-    # --- inside ---
-
-    def _changed(self, changes: Mapping[str, Any]) -> Config:
-        if self.board is None:
-            return self.parameters.config.replace(changes, live=True)
-        change = self.board.set(changes)
-        if change.warning:
-            self.get_logger().warning(f"{', '.join(change.values)}: {change.warning}")
-        return self.board.config()
 
 
 def _reasons(do: Callable[[], list[str]]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import traceback
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rcl_interfaces.msg import (
@@ -105,28 +105,17 @@ COMPENSATED = {
 
 
 class Parameters:
-    """The ROS parameters of a node, and the configuration that they are.
+    """The ROS parameters of a node, which show what is in force and change it."""
 
-    Attributes:
-        config: what is in force.
-    """
-
-    def __init__(
-        self,
-        node: Any,
-        config: Config,
-        change: Callable[[Mapping[str, Any]], Config],
-        fixed: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, node: Any, config: Config, fixed: Mapping[str, str] | None = None) -> None:
         """
         Args:
-            node: to declare them on.
+            node: an `AdmittanceNode`, to declare them on.
             config: the values to begin with.
-            change: puts some values in force and returns the whole; raises AdmittanceError.
             fixed: names that may not change here, and why.
         """
-        self.config = self._shown = config
-        self._node, self._change, self._own = node, change, False
+        self._config = self._shown = config
+        self._node, self._own = node, False
         self._why = {name: _why_fixed(field, config) for name, field in _FIELDS.items()}
         self._why |= fixed or {}
         values = config.flat()
@@ -136,6 +125,25 @@ class Parameters:
             )
         node.add_pre_set_parameters_callback(_kindly)
         node.add_on_set_parameters_callback(self._on_set)
+
+    @property
+    def config(self) -> Config:
+        """What is in force: on the blackboard, as soon as there is one."""
+        node = self._node
+        if node.board is not None:
+            self._config = node.board.config()
+        elif node.controller is not None:
+            self._config = node.controller.config
+        return self._config
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Put some values in force, and show them.
+
+        Raises:
+            AdmittanceError: nothing has changed.
+        """
+        self._put(changes)
+        self.follow()
 
     def without_repetitions(self, parameters: Sequence[Parameter]) -> list[Parameter]:
         """All but read-only ones that would stay as they are: files that nodes wrote have them."""
@@ -162,11 +170,12 @@ class Parameters:
             return None
         return SetParametersResult(successful=False, reason="; ".join(reasons))
 
-    def follow(self, config: Config) -> None:
-        """Show a configuration, however it came about; a change may have changed others with it."""
+    def follow(self) -> None:
+        """Show what is in force, whoever changed it; a change may have changed others with it."""
+        config = self.config
         if config is self._shown:
             return
-        self.config = self._shown = config
+        self._shown = config
         live = [
             Parameter(name, value=to_ros(value))
             for name, value in config.flat().items()
@@ -184,7 +193,7 @@ class Parameters:
         changes = {p.name: p.value for p in parameters if p.name in _FIELDS}
         if changes and not self._own:
             try:
-                self.config = self._change(changes)
+                self._put(changes)
             except AdmittanceError as error:
                 words = getattr(error, "problems", None) or (str(error),)
                 return SetParametersResult(successful=False, reason="; ".join(words))
@@ -193,6 +202,17 @@ class Parameters:
                 reason = f"{type(error).__name__}: {error}"
                 return SetParametersResult(successful=False, reason=reason)
         return SetParametersResult(successful=True)
+
+    def _put(self, changes: Mapping[str, Any]) -> None:
+        node = self._node
+        owner = node.board or node.controller
+        if owner is None:
+            self._config = self._config.replace(changes, live=True)
+            return
+        change = owner.set(changes)
+        self._config = self.config
+        if change.warning:
+            node.get_logger().warning(f"{', '.join(change.values)}: {change.warning}")
 
 
 def _why_fixed(field: Field, config: Config) -> str:

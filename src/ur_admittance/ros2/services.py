@@ -57,8 +57,8 @@ def _tare(node: AdmittanceNode) -> str:
             "tare: not while the arm gives way; deactivate the node first, or start it with "
             "--allow-loosening"
         )
-    changes = tare(controller)
-    node.change(changes)
+    changes = tare(controller.config, controller.params, controller.trace())
+    node.parameters.change(changes)
     force, torque = (", ".join(f"{x:.3f}" for x in six) for six in changes.values())
     return f"the sensor's bias is now {force} N and {torque} Nm"
 

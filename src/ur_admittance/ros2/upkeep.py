@@ -73,7 +73,7 @@ class Upkeep:
         if turn == 1:
             self.diagnose()
         if turn == 2:
-            self._follow()
+            node.parameters.follow()  # changed through the blackboard, or with others
         if turn % every == every // 2 and node.looping:
             self._guard(robot, controller, once=turn == every // 2)
 
@@ -137,13 +137,6 @@ class Upkeep:
         while guard is not None and guard.said:
             self.warn(f"the guard says: {guard.said.pop(0)}")
         if once and not reason:
-            mode = self._node.parameters.config.output.mode
-            reason = robot.commands.others(mode) or robot.rivals()
+            reason = robot.commands.others(controller.sends) or robot.rivals()
         if reason and controller.mode != "stopped":
             controller.stop(reason)
-
-    def _follow(self) -> None:
-        """Show parameters that were changed through the blackboard, or with others."""
-        node = self._node
-        if node.board is not None:
-            node.parameters.follow(node.board.config())

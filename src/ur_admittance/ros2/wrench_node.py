@@ -181,7 +181,8 @@ class WrenchNode:
 
     def _tare(self, _: Any, response: Any) -> Any:
         try:
-            bias = tare(self.controller)
+            controller = self.controller
+            bias = tare(controller.config, controller.params, controller.trace())
             self.controller.set(bias)
         except AdmittanceError as error:
             response.message = str(error)

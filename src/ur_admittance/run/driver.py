@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ur_admittance.config import Config
+from ur_admittance.controller import LiveParameters
 from ur_admittance.model import RobotModel
 
 
@@ -15,6 +16,8 @@ class Driver(Protocol):
 
     @property
     def model(self) -> RobotModel: ...
+    @property
+    def live(self) -> LiveParameters: ...
     @property
     def config(self) -> Config: ...
     @property
@@ -44,5 +47,5 @@ class Board(Protocol):
     """Where every tick is published, parameters change and a stop is asked for: `blackboard`."""
 
     def publish(self, outputs: np.ndarray) -> None: ...
-    def take_params(self, params: np.ndarray) -> bool: ...
+    def take_params(self, live: LiveParameters) -> bool: ...
     def request(self) -> str: ...

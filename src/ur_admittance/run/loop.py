@@ -153,6 +153,8 @@ class _Loop:
         begun: Callable[[], None] | None,
     ) -> None:
         state, controller = self._good_state(), self.controller
+        if self.board is not None:  # what is looked at is what will be in force
+            self.board.take_params(controller.live)
         if not checked:
             look = preflight.Look(state.q, state.wrench)
             samples = WrenchRate(state, self.robot.rate)
@@ -214,7 +216,7 @@ class _Loop:
         robot, controller, board = self.robot, self.controller, self.board
         state = robot.wait()
         now, woken = robot.clock(), time.perf_counter()
-        if now - self.ticked > controller.config.safety.lost_timeout:
+        if now - self.ticked > controller.params["lost_timeout"][0]:
             controller.activate(state.q)  # the arm has stopped by itself long ago: no old command
             self._stop(f"the loop slept for {now - self.ticked:.2f} s")
         self.ticked = now
@@ -222,7 +224,7 @@ class _Loop:
             controller.stop(robot.stopped_by)
         dt = self._passed(state, now)
         if board is not None:
-            board.take_params(controller.params)
+            board.take_params(controller.live)
         controller.observe(state.qd, state.speed_scaling)
         begun = time.perf_counter()
         out = controller.update(
@@ -375,6 +377,7 @@ class _Loop:
 def _sender(robot: Robot, controller: Driver) -> Callable[[], None]:
     """The call that hands a command over. A chain may change its kind with every switch."""
     qd, q_ref = controller.outputs["qd"][0], controller.outputs["q_ref"][0]  # views
+    ahead = controller.config.output.time_from_start
 
     def send() -> None:
         kind = controller.sends
@@ -383,6 +386,6 @@ def _sender(robot: Robot, controller: Driver) -> Callable[[], None]:
         elif kind == "position":
             robot.send_position(q_ref)
         else:
-            robot.send_trajectory(q_ref, qd, controller.config.output.time_from_start)
+            robot.send_trajectory(q_ref, qd, ahead)
 
     return send

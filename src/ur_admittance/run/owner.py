@@ -14,8 +14,7 @@ from ur_admittance.blackboard import Blackboard
 from ur_admittance.config import Config
 from ur_admittance.config.advice import payload_warning
 from ur_admittance.config.field import AXES
-from ur_admittance.controller import Controller
-from ur_admittance.controller.packing import pack
+from ur_admittance.controller import Controller, LiveParameters
 from ur_admittance.errors import RobotError
 from ur_admittance.motion.base import Motion
 from ur_admittance.motion.joints import JointPath
@@ -47,7 +46,6 @@ class Run:
 
     Attributes:
         robot: the arm.
-        config: in force.
         controller: what ticks; None until there is one.
         board: where other processes see the run; None for one that nobody shall see.
         assent: what those who started it have agreed to.
@@ -89,16 +87,22 @@ class Run:
         self.tell = tell or (lambda line: None)
         self.assent = assent or Assent(permit=permit, tell=self.tell)
         config = controller.config if config is None and controller is not None else config
-        self.config = Config() if config is None else config
-        self.robot = make(robot, config=self.config) if isinstance(robot, str) else robot
+        self._given = Config() if config is None else config
+        self.robot = make(robot, config=self._given) if isinstance(robot, str) else robot
         self.controller, self.board = controller, board
         self.real_time, self.each = real_time, each
         self.summary, self.recorded = Summary(), None
         self._record, self._replace = None if record is None else File(record), replace
         self._recorder: Recorder | None = None
         self._open = ExitStack()
+        self._live: LiveParameters | None = None
         self.motion: Motion | None = None
         self._prepared = self._to_its_end = False
+
+    @property
+    def config(self) -> Config:
+        """The configuration in force."""
+        return self._given if self._live is None else self._live.config
 
     # --- from connecting to closing ---
 
@@ -110,11 +114,14 @@ class Run:
             if not robot.connected:
                 opened.enter_context(claimed(robot.name))
                 opened.enter_context(robot)
-            config = watched(self.config, real=robot.real_sensor)
-            self.config = config.replace({"control_rate": robot.rate})
+            if self.controller is None:
+                config = watched(self._given, real=robot.real_sensor)
+                config = config.replace({"control_rate": robot.rate})
+                self._live = LiveParameters(config, robot.model)
+            else:
+                self._live = self.controller.live
             if self.board is None:
-                params = pack(self.config, robot.model)
-                board = Blackboard.create(robot.name, robot.rate, self.config, params)
+                board = Blackboard.create(robot.name, robot.rate, self._live)
                 self.board = opened.enter_context(board)
                 board.tighten_only = not self.assent.permits("loosen", "blackboard")
             self._open = opened.pop_all()
@@ -138,7 +145,7 @@ class Run:
             words = payload_warning(self.config, date.today())
             if words and robot.real_sensor and not robot.wrench_compensated:
                 self.tell(words)
-            self.controller = Controller(robot.model, self.config)
+            self.controller = Controller(robot.model, self.config, live=self._live)
         if self._record is not None and self._recorder is None:
             if self._replace:
                 self._record.unlink(missing_ok=True)

@@ -41,7 +41,7 @@ class Recorded:
 class Recorder:
     """Records a robot's blackboard, from its first tick on unless told otherwise.
 
-    with Blackboard.create("sim", 500.0, config, controller.params) as board:
+    with Blackboard.create("sim", 500.0, controller.live) as board:
         with Recorder("sim", "push.mcap", robot.model) as recorder:
             summary = loop.run(robot, controller, board=board)
             recorder.close({"ticks": summary.ticks})

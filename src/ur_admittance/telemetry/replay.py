@@ -15,7 +15,6 @@ import numpy as np
 from ur_admittance._version import __version__
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
-from ur_admittance.controller.packing import repack
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import source_digest
 from ur_admittance.telemetry.recording import Recording, missing
@@ -84,11 +83,7 @@ def replay(
             continue
         if config is None and generations[k] != running:
             running = int(generations[k])
-            before, now = controller.config.flat(), known[running].flat()
-            changed = [name for name in now if before[name] != now[name]]
-            repack(controller.params, known[running], recording.model, changed)
-            controller.params["generation"] = running
-            controller.config = known[running]
+            controller.live.become(known[running], running)
         records[k] = controller.repeat(recorded[k])
         records["timing"][k] = recorded["timing"][k]
     if progress is not None:
