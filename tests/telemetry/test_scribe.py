@@ -13,7 +13,7 @@ import pytest
 from mcap.reader import make_reader
 
 from tests.support import arm, touching
-from ur_admittance import Config
+from ur_admittance import Config, StopReason
 from ur_admittance.telemetry.recording import Recording, read
 from ur_admittance.telemetry.scribe import Scribe
 
@@ -33,6 +33,7 @@ class Portions:
     """A source that has a portion more at every look."""
 
     robot, rate = "sim", 500.0
+    reason: StopReason | None = None
 
     def __init__(self, records: np.ndarray, size: int, *, missed: int = 0) -> None:
         self.records, self.size, self.missed, self.there = records, size, missed, 0

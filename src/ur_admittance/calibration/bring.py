@@ -32,7 +32,7 @@ def bring(
     asked: Sequence[int] = (),
     *,
     mode: str = "velocity",
-    trouble: Callable[[], str] = str,
+    trouble: Callable[[], object] = bool,
     verb: str = "init",
 ) -> None:
     """Lead the arm along the way. Whatever ends it, the arm is braked inside its limits.
@@ -46,7 +46,7 @@ def bring(
         way: from `equilibrium.plan`.
         asked: stops the arm when it is no longer empty: what `signals` collects.
         mode: of the commands, 'velocity' or 'position'.
-        trouble: asked every cycle for what else stands against it, in words; "" if nothing does.
+        trouble: asked every cycle for what else stands against it; false if nothing does.
         verb: who asks, for messages.
 
     Raises:

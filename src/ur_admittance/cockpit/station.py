@@ -25,6 +25,7 @@ from ur_admittance.config import Config
 from ur_admittance.config.validate import as_numbers, pose
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.motion.taught import SIMULATED_LATE, Path, Playing
@@ -126,22 +127,19 @@ class Station:
         while not (asked or self.over or self.wish is not None):
             self.reset = self.replan = False
             playing = self._begin(controller, board)
-            self.say(state="running", why="")
-            why = "it was asked to stop"
+            self.say(state="running")
             try:
                 wishes = RealTime() if self._real_time else None
                 summary = loop.run(arm, controller, board=board, real_time=wishes, each=each)
-                if summary.request:
-                    why = summary.request.removeprefix("stop: ")
-                elif self.replan and not summary.faulted:
+                if self.replan and summary.reason is None:
                     continue
-                elif summary.words:
-                    why = "; ".join(summary.words[:2])
-            except AdmittanceError as error:
-                why = str(error)
+            except loop.RunError:
+                pass  # the board has its reason
+            except AdmittanceError as error:  # it was not begun
+                board.reason = StopReason.of("error", str(error))
             if asked or self.over or self.wish is not None:
                 break
-            self.say(state="stopped", why=why, playing={})
+            self.say(state="stopped", playing={})
             fine = self._rest(arm, controller, board, pace, asked)
             self.plan = None
             if not fine:

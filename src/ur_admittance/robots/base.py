@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from ur_admittance.config import Config
 from ur_admittance.errors import RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.model import RobotModel
 
 FROZEN = 25  # equal samples after which a real sensor counts as frozen
@@ -96,7 +97,7 @@ class Robot(ABC):
     RobotError. Only `close()` may be called at any time, and as often as one likes.
     """
 
-    stopped_by = ""  # why the robot stopped by itself, in words; the loop then stops, too
+    stopped_by: StopReason | None = None  # why it stopped by itself; the loop then stops, too
     real_sensor = True  # has noise: readings that never change are those of a dead one
     spin = False  # wait actively for the last 300 us of a cycle; for robots paced by a timer
     _life = "not connected"
@@ -169,17 +170,17 @@ class Robot(ABC):
         """Whether the robot has already taken tool weight and bias out of the wrench."""
         return False
 
-    def trouble(self) -> str:
-        """What stands against leading the arm any further, in words; "" if nothing does. It may be
-        asked in every cycle.
+    def trouble(self) -> StopReason | None:
+        """What stands against leading the arm any further; None if nothing does. It may be asked in
+        every cycle.
         """
         return self.stopped_by
 
-    def rivals(self) -> str:
-        """Who else sends what the robot alone should send, since this was last asked, in words; ""
-        if nobody does, or nobody can.
+    def rivals(self) -> StopReason | None:
+        """Who else sends what the robot alone should send, since this was last asked; None if
+        nobody does, or nobody can.
         """
-        return ""
+        return None
 
     def keep_frame(self) -> None:  # noqa: B027  nothing to do, unless anybody may send a wrench
         """From now on believe only wrenches in the frame of the last one."""

@@ -16,6 +16,7 @@ from numpy.lib import recfunctions
 
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel import layout
 from ur_admittance.model import Link, RobotModel
 from ur_admittance.telemetry import messages
@@ -43,6 +44,7 @@ class Recording:
         damage: (first byte, bytes) of what cannot be read in the file.
         damaged: ticks that were in there.
         breaks: indices of records before which such ticks are missing.
+        reason: what stopped the arm, or who ended the run; None where nobody did.
         summary: what the recorder was given at the end.
         version: of the package that recorded.
         kernel: digest of the kernel that made the records.
@@ -66,6 +68,7 @@ class Recording:
     damage: tuple[tuple[int, int], ...] = ()
     damaged: int = 0
     breaks: tuple[int, ...] = ()
+    reason: StopReason | None = None
 
     def damage_words(self) -> str:
         """What is damaged, and what that costs; "" if nothing is."""
@@ -110,6 +113,7 @@ def read(path: str | Path) -> Recording:
 def _recording(path: Path, found: Found) -> Recording:
     about, end = found.metadata[ABOUT], found.metadata.get(END, {})
     order = np.array(found.sequence, np.int64)
+    reason = json.loads(end.get("reason", "null"))
     breaks = np.flatnonzero(np.diff(order, prepend=-1) != 1)
     written = int(end["written"]) if end else int(order.max(initial=-1)) + 1
     kind = np.dtype((np.record, ast.literal_eval(about["outputs"])))
@@ -140,6 +144,7 @@ def _recording(path: Path, found: Found) -> Recording:
         damage=tuple(found.damage),
         damaged=written - len(records),
         breaks=tuple(breaks.tolist()),
+        reason=reason and StopReason(**reason),
     )
 
 

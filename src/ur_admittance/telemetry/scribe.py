@@ -13,6 +13,7 @@ import numpy as np
 
 from ur_admittance._version import __version__
 from ur_admittance.config import Config
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import source_digest
 from ur_admittance.model import RobotModel
@@ -31,6 +32,8 @@ class Source(Protocol):
     robot: str
     rate: float
 
+    @property
+    def reason(self) -> StopReason | None: ...
     def config(self) -> Config: ...
     def since(self, index: int) -> tuple[np.ndarray, int, int]: ...
     def text_of(self, generation: int) -> str | None: ...
@@ -98,13 +101,14 @@ class Scribe:
     def finish(self, summary: Mapping[str, Any], problem: str = "") -> None:
         """Write what is left, and the end of the file."""
         self._flush()
-        self.problem = self.problem or problem
+        self.problem, reason = self.problem or problem, self._reader.reason
         end = {
             "written": str(self.written),
             "lost": str(self.lost),
             "lost_parameters": json.dumps(self._forgotten),
             "problem": self.problem,
             "summary": json.dumps(summary),
+            "reason": json.dumps(reason and reason.as_dict()),
         }
         try:
             self._file.add_metadata(END, sealed(end))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ur_admittance.blackboard import Reader
 from ur_admittance.config import Config
+from ur_admittance.faults import StopReason
 from ur_admittance.model import RobotModel
 from ur_admittance.telemetry.scribe import Scribe
 
@@ -21,6 +22,10 @@ class _Kept:
     def __init__(self, reader: Reader, records: np.ndarray) -> None:
         self._reader, self._records = reader, records
         self.robot, self.rate = reader.robot, reader.rate
+
+    @property
+    def reason(self) -> StopReason | None:
+        return self._reader.reason
 
     def config(self) -> Config:
         return self._reader.config()
