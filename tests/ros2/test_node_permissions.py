@@ -88,8 +88,12 @@ def test_a_stop_cannot_be_cleared_from_the_graph_and_says_why_everywhere(strict:
     strict.until_said("not yet: the arm was stopped: asked for by the stop service")
 
     def shown() -> bool:
-        words = told[-1].status[0].message if told else ""
-        return "stopped: asked for by the stop service" in words and "--remote-reset" in words
+        status = told[-1].status[0] if told else None
+        words = status.message if status else ""
+        values = {each.key: each.value for each in status.values} if status else {}
+        told_code = values.get("stopped by") == "asked" and "start again" in values["what to do"]
+        stopped = "stopped: asked for by the stop service" in words
+        return told_code and stopped and "--remote-reset" in words
 
     strict.graph.until(shown)
 

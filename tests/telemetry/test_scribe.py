@@ -59,6 +59,14 @@ def recorded(path: Path, source: Portions, **more: int) -> tuple[Scribe, Recordi
     return scribe, read(path)
 
 
+def test_why_the_run_was_stopped_is_in_the_file_as_it_was_said(tmp_path, records) -> None:
+    source = Portions(records, 500)
+    assert recorded(tmp_path / "a.mcap", source)[1].reason is None
+    source = Portions(records, 500)
+    source.reason = StopReason("asked", "Tür offen; cell 3", "shut it; then start again")
+    assert recorded(tmp_path / "b.mcap", source)[1].reason == source.reason
+
+
 @pytest.mark.parametrize("size", [1, 7, 499, 500, 1250])
 def test_portions_of_any_size_make_the_same_recording(tmp_path, records, size: int) -> None:
     scribe, recording = recorded(tmp_path / "a.mcap", Portions(records, size))
