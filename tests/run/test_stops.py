@@ -58,7 +58,7 @@ def test_a_stop_by_the_tick_says_what_was_seen_and_what_is_allowed() -> None:
     )
     controller.stop(DOOR)  # what comes later is not why
     run(controller, HOME, ticks=3)
-    assert controller.reason.code == "over_force"
+    assert controller.reason and controller.reason.code == "over_force"
 
 
 def test_of_causes_in_one_tick_the_gravest_gives_the_code_and_all_are_told() -> None:

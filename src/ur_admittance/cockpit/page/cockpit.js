@@ -203,7 +203,7 @@ addEventListener("keydown", (event) => {
   }
 }, true);
 $("reset").onclick = () => {
-  $("confirm-why").textContent = `It was stopped: ${page.life.reason?.text}`;
+  $("confirm-why").textContent = `It was stopped: ${page.life.reason?.text ?? "it ended"}`;
   $("confirm").showModal();
 };
 for (const button of document.querySelectorAll("#confirm button"))
