@@ -107,7 +107,7 @@ class Run:
         self._thread.join()
         if self._problem or not self._summaries:
             raise SystemExit(f"the run failed: {self._problem or 'it had no time'}")
-        whole: dict[str, Any] = {"stops": sum(bool(each["stops"]) for each in self._summaries)}
+        whole: dict[str, Any] = {"stops": sum(each["faulted"] for each in self._summaries)}
         for key in ("ticks", "late", "missed"):
             whole[key] = sum(each[key] for each in self._summaries)
         for key in ("tick", "reaction", "publish"):

@@ -126,7 +126,7 @@ def ours(host: str, seconds: float, priority: int, spin: bool = False) -> dict[s
             "lost": state.cycle - first - seen,
             "doubled": robot.session.states.doubled,
             "cpu": cpu,
-            "stopped": robot.stopped_by,
+            "stopped": str(robot.stopped_by or ""),
             "inside": quantiles(inside),
         }
 
@@ -164,7 +164,7 @@ def whole(host: str, seconds: float, priority: int) -> dict[str, Any]:
             "lost": summary.missed,
             "doubled": robot.session.states.doubled,
             "cpu": cpu,
-            "stopped": "; ".join(filter(None, [*summary.words, summary.too_late, unrecorded])),
+            "stopped": "; ".join(filter(None, [str(summary.reason or ""), unrecorded])),
             "recorded": recorded.written,
             "inside": {k: 1e6 * v for k, v in (times | {"max": summary.reaction.most}).items()},
         }

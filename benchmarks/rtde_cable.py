@@ -79,7 +79,7 @@ def _row(wire: dict[str, float], seconds: float, priority: int) -> list[str]:
                 controller = Controller(robot.model, config)
                 summary = run(robot, controller, seconds=seconds + 0.5, each=each, real_time=wishes)
                 cells = [f"{summary.seconds:.1f}", str(summary.late), str(summary.missed)]
-                end = summary.words[0] if summary.words else "went on to the end"
+                end = summary.reason.text if summary.reason else "went on to the end"
         except RobotError as error:
             end = str(error).partition("; ")[0]
         cable.set()

@@ -26,8 +26,13 @@ REACTIONS = {
     "warn": "Nothing changes; the tick used what it had.",
     "hold": "The arm brakes to rest inside its limits, waits, and goes on by itself, from zero "
     "speed, after 50 good cycles.",
-    "stop": "The arm brakes to rest inside its limits and stays there until `reset()`.",
+    "stop": "The arm brakes to rest inside its limits and stays there until `reset()`; to "
+    "*start again* is that, or a new run.",
 }
+OUTSIDE = (
+    "A stop that the tick did not decide sets the bit `stop_requested`, and says why under a code "
+    "of its own. Words that are given to `Controller.stop` are taken whole.\n"
+)
 
 # Unit, axes (and point), and meaning of each output; an empty meaning is the record's own comment.
 OUTPUTS = {
@@ -141,6 +146,12 @@ def faults_page() -> str:
         "`controller.events()` the last 32 warnings, holds and stops with the value that was seen "
         "and the limit it broke, and `controller.last_stop` the reason of the last hold or stop "
         "with the two seconds before it.\n",
+        "A stop has one reason: a code, what happened, what to do (`StopReason`). The code is a "
+        "name under [stop](#stop), or one [from outside the tick](#from-outside-the-tick). Of "
+        "several faults in one tick the gravest gives the code, and all are told; what comes while "
+        "the arm brakes is no longer why. `controller.reason`, `summary.reason`, `RunError.reason` "
+        "and, from another process, `Reader.reason` have it; terminal, `--json`, page, ROS "
+        "diagnostics and recording tell the same words.\n",
     ]
     for reaction, text in REACTIONS.items():
         rows = [
@@ -150,6 +161,9 @@ def faults_page() -> str:
         ]
         parts += [f"## {reaction.capitalize()}\n", f"{text}\n"]
         parts.append(table(("name", "bit", "what is so", "what to do"), rows))
+    parts += ["## From outside the tick\n", OUTSIDE]
+    rows = [(f"`{c.code}`", c.text, c.advice or "nothing") for c in faults.CAUSES.values()]
+    parts.append(table(("code", "who or what", "what to do, unless it says otherwise"), rows))
     return "\n".join(parts)
 
 

@@ -17,7 +17,7 @@ from ur_admittance.errors import (
     ModelError,
     RobotError,
 )
-from ur_admittance.faults import Event, Stop
+from ur_admittance.faults import Event, Stop, StopReason
 from ur_admittance.model import RobotModel
 from ur_admittance.rollout import LaggedArm, Noise, Rollout, Strip, Surface, rollout
 from ur_admittance.run import Run, run
@@ -44,6 +44,7 @@ __all__ = [
     "Rollout",
     "Run",
     "Stop",
+    "StopReason",
     "Strip",
     "Surface",
     "__version__",

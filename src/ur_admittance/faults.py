@@ -8,7 +8,7 @@ stays stopped until `reset()`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,12 +25,14 @@ class Fault(NamedTuple):
         reaction: 'limit', 'warn', 'hold' or 'stop'.
         words: what is so.
         recovery: what to do.
+        unit: of the value that broke a limit, where an `Event` has one.
     """
 
     name: str
     reaction: str
     words: str
     recovery: str
+    unit: str = ""
 
     @property
     def mask(self) -> int:
@@ -55,20 +57,51 @@ class Event:
     limit: float
 
 
+class StopReason(NamedTuple):
+    """Why an arm was stopped: one value, and the same one wherever it is told.
+
+    Attributes:
+        code: the name of a fault in `FAULTS`, or of a cause in `CAUSES`.
+        text: what happened, with its numbers, as whoever stopped the arm says it.
+        advice: what to do; "" only where there is nothing to be done.
+    """
+
+    code: str
+    text: str
+    advice: str
+
+    @classmethod
+    def of(cls, code: str, text: str, advice: str = "") -> StopReason:
+        """One of `CAUSES`, with the table's advice unless another is given."""
+        return cls(code, text, advice or CAUSES[code].advice)
+
+    @classmethod
+    def asked(cls, why: str | StopReason) -> StopReason:
+        """What whoever calls `stop(why)` means: words of their own are taken whole."""
+        return why if isinstance(why, StopReason) else cls.of("asked", str(why))
+
+    def as_dict(self) -> dict[str, str]:
+        """The same as plain values, for JSON."""
+        return self._asdict()
+
+    def __str__(self) -> str:
+        return f"{self.text}; what to do: {self.advice}" if self.advice else self.text
+
+
 @dataclass(frozen=True)
 class Stop:
     """Why the arm was stopped or held, and the last two seconds before it.
 
     Attributes:
         time: s since activation.
+        reason: the same in words.
         reasons: names from `faults.FAULTS`.
-        words: the same in sentences.
         trace: output records, oldest first.
     """
 
     time: float
+    reason: StopReason
     reasons: tuple[str, ...]
-    words: str
     trace: np.ndarray
 
 
@@ -233,55 +266,123 @@ FAULTS: tuple[Fault, ...] = (
         "resumes by itself; set the sensor to the loop's rate",
     ),
     # stops
-    Fault("stop_requested", "stop", "stop() was called", "reset()"),
+    Fault("stop_requested", "stop", "stop() was called", "see why, then start again"),
     Fault(
         "wrench_lost",
         "stop",
         "no good wrench sample for safety.lost_timeout",
-        "check the sensor, reset()",
+        "check the sensor, start again",
+        unit="s",
     ),
     Fault(
         "joints_lost",
         "stop",
         "no good joint sample for safety.lost_timeout",
-        "check the robot, reset()",
+        "check the robot, start again",
     ),
-    Fault("over_force", "stop", "the force exceeded safety.max_force", "relieve the tool, reset()"),
     Fault(
-        "over_torque", "stop", "the torque exceeded safety.max_torque", "relieve the tool, reset()"
+        "over_force",
+        "stop",
+        "the force exceeded safety.max_force",
+        "relieve the tool, start again",
+        unit="N",
+    ),
+    Fault(
+        "over_torque",
+        "stop",
+        "the torque exceeded safety.max_torque",
+        "relieve the tool, start again",
+        unit="Nm",
     ),
     Fault(
         "not_following",
         "stop",
         "the arm did not follow its command within safety.max_tracking_error",
-        "check speed slider, payload and obstacles, reset()",
+        "check speed slider, payload and obstacles, start again",
     ),
     Fault(
         "ik_failed",
         "stop",
         "the inverse kinematics gave no finite answer five times in a row",
-        "report it with the trace, reset()",
+        "report it with the trace, start again",
     ),
     Fault(
         "contact_unstable",
         "stop",
         "what is touched and the arm shook each other, and more damping did not end it",
-        "raise admittance.damping, or set contact.adapt and arm.lag, reset()",
+        "raise admittance.damping, or set contact.adapt and arm.lag, start again",
     ),
     Fault(
         "sensor_saturated",
         "stop",
         "a reading is beyond 95 % of safety.sensor_range, and does not fall",
-        "relieve the tool, reset(): then the arm may unload",
+        "relieve the tool, start again: then the arm may unload",
     ),
 )
 
 BY_NAME = {fault.name: fault for fault in FAULTS}
 
+CAUSES = {  # of a stop that is not the tick's own: what each code means, and its usual advice
+    cause.code: cause
+    for cause in (
+        StopReason(
+            "asked",
+            "a person, a program or another process asked for it",
+            "see that the arm may move, then start again",
+        ),
+        StopReason("interrupted", "Ctrl-C, SIGTERM or a closed terminal ended the run", ""),
+        StopReason(
+            "late",
+            "the loop missed its cycle, or slept",
+            "give the loop a real-time priority ('ur-admittance doctor' says whether it has one, "
+            "and how late this machine wakes), or the machine less to do",
+        ),
+        StopReason(
+            "robot",
+            "the robot stopped by itself, or must not be commanded any more",
+            "see to that, then start again",
+        ),
+        StopReason(
+            "error",
+            "an error, in the loop or in what it calls",
+            "see what led to it, then start again",
+        ),
+    )
+}
 
-def words_of(status: int) -> list[str]:
-    """What a status says, in words, the most serious first."""
-    return [f"{f.name}: {f.words}" for f in reversed(FAULTS) if int(status) & f.mask]
+
+def reason_of(
+    status: int,
+    reaction: str,
+    asked: StopReason | None,
+    seen: Callable[[int], tuple[float, float]],
+) -> StopReason:
+    """Why the tick stopped or holds the arm.
+
+    Args:
+        status: what it was, several bits where they came at once; the gravest gives the code.
+        reaction: 'stop' or 'hold'.
+        asked: what `stop()` was given.
+        seen: of a fault's mask, the value that broke a limit, and the limit.
+    """
+    found = []
+    for fault in reversed(FAULTS):
+        if fault.reaction != reaction or not int(status) & fault.mask:
+            continue
+        text = fault.words
+        if unit := fault.unit:
+            text += " ({:.4g} {unit}, at most {:.4g} {unit})".format(*seen(fault.mask), unit=unit)
+        requested = fault.name == "stop_requested" and asked is not None
+        found.append(asked if requested else StopReason(fault.name, text, fault.recovery))
+    texts = "; ".join(reason.text for reason in found)
+    return StopReason(found[0].code, texts, "; ".join({r.advice: "" for r in found if r.advice}))
+
+
+def words_of(status: int, asked: StopReason | None = None) -> list[str]:
+    """What a status says, in words, the most serious first; `asked`: what `stop()` was given."""
+    said = {"stop_requested": asked.text} if asked else {}
+    found = [f for f in reversed(FAULTS) if int(status) & f.mask]
+    return [f"{f.name}: {said.get(f.name, f.words)}" for f in found]
 
 
 def names_of(status: int) -> list[str]:

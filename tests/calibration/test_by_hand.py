@@ -133,7 +133,7 @@ def test_a_recording_of_a_run_through_poses_is_calibrated_from(tmp_path: Path, r
             summary = run(robot, controller, seconds=4.0 * len(goals), board=board, each=each)
             scribe.poll()
             scribe.finish({})
-    assert not summary.faulted, summary.words
+    assert not summary.faulted, summary.reason
     done = invoke("calibrate", "--from", path, "--out", out, "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)

@@ -55,7 +55,7 @@ def test_a_pushed_arm_gives_way_and_the_run_ends_at_rest_and_can_be_repeated(kin
             summary = manager.run(robot, seconds=0.8)
             assert summary.mode == "inactive"
             assert manager.at_rest
-            assert not summary.words
+            assert summary.reason is None
             assert robot.X_WP[1, 3] - start > 0.03
             assert summary.late == summary.missed == 0
 
@@ -118,8 +118,10 @@ def test_a_link_that_fails_ends_the_run_at_rest_with_words_and_the_chain_recover
         summary = manager.run(robot, seconds=5.0)
         assert summary.faulted
         assert summary.seconds < 1.5
-        assert "'policy' failed" in summary.words[0]
-        assert "OSError: the camera is gone" in summary.words[0]
+        assert summary.reason is not None and summary.reason == manager.reason
+        assert "'policy' failed" in summary.reason.text
+        assert "OSError: the camera is gone" in summary.reason.text
+        assert "manager.recover()" in summary.reason.advice
         assert "the camera is gone" in caplog.text
         for _ in range(200):  # the arm follows its command late
             state = robot.wait()

@@ -97,7 +97,7 @@ def test_without_it_a_slowed_arm_is_stopped_for_not_following():
         push=(0.2, 9.0),
     )
     assert run.summary.mode == "stopped"
-    assert any("not_following" in words for words in run.summary.words)
+    assert run.summary.reason is not None and run.summary.reason.code == "not_following"
 
 
 @pytest.mark.parametrize("ideal", [False, True])
@@ -107,7 +107,7 @@ def test_paused_and_pushed_for_seconds_the_arm_stands_and_goes_on_without_a_lung
 
     run = Run(scaling, push=(0.2, 9.0), seconds=6.0, ideal=ideal)
     assert run.summary.mode == "inactive"
-    assert run.summary.words == []
+    assert run.summary.reason is None
     while_paused = run.between(1.4, 4.0)
     assert np.ptp(run.p[while_paused], axis=0).max() < 1e-3
     assert run.lead[while_paused].max() < 5e-3

@@ -44,6 +44,8 @@ def test_the_last_two_seconds_before_an_error_are_kept_and_named(tmp_path, monke
     assert 900 <= len(recording.records) <= 1001 and recording.records["tick"][-1] >= 1500
     assert np.all(np.diff(recording.records["tick"]) == 1)
     assert "a test says so" in recording.summary["error"]
+    assert recording.reason is not None and recording.reason.code == "error"
+    assert recording.reason.text == "run: RuntimeError: a test says so"
     result = invoke("report", found[1])
     assert result.exit_code == 0, result.output
 
@@ -54,6 +56,8 @@ def test_a_run_that_is_recorded_needs_no_second_file(tmp_path, monkeypatch, runt
     words = failing(tmp_path / "run.mcap")
     assert words.endswith(f"; the run until then is in {tmp_path / 'run.mcap'}")
     assert [file.name for file in tmp_path.glob("*.mcap")] == ["run.mcap"]
+    reason = read(tmp_path / "run.mcap").reason
+    assert reason is not None and reason.code == "error"
 
 
 @pytest.mark.parametrize("verb", [("run", "--config", "preset:hand-guiding"), ("init",)])

@@ -86,7 +86,7 @@ def test_stop_brakes_the_arm_of_another_terminal_and_ends_its_run(start) -> None
     out, problems = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, problems
     assert "the arm is at rest" in out
-    assert "another process asked for the end: stop: ur-admittance stop, process" in out
+    assert "it was ended: ur-admittance stop, process" in out
     last = reader.latest()
     assert last is not None and not last["qd"].any()
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.cli.support import PUSHED, Terminal, invoke, until
+from ur_admittance import StopReason
 
 
 def test_watch_once_shows_the_newest_tick(board) -> None:
@@ -29,6 +30,16 @@ def test_watch_json_has_the_same_in_si_units(board) -> None:
     assert seen["force"] == pytest.approx(20.0, abs=0.1)
     assert seen["speed"] == pytest.approx(np.linalg.norm(out["V_WP_cmd"][:3]))
     assert seen["p_WP"] == pytest.approx(out["X_WP"][:3, 3])
+    assert seen["reason"] is None
+
+
+def test_watch_tells_why_the_run_was_stopped(board) -> None:
+    board.tick(20)
+    why = StopReason.of("asked", "door open; cell 3")
+    board.board.reason = why
+    assert json.loads(invoke("watch", "--once", "--json").stdout)["reason"] == why.as_dict()
+    shown = " ".join(invoke("watch", "--once").stdout.split())
+    assert f"it was ended: {why}" in shown
 
 
 def test_watch_once_without_a_controller_says_so_and_leaves_with_one(runtime) -> None:

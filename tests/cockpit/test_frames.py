@@ -86,9 +86,11 @@ def test_a_wall_is_told_with_its_side_and_distance() -> None:
 
 def test_it_says_why_it_stopped() -> None:
     controller = driven([0.0] * 6, 5)
-    controller.stop("test")
+    controller.stop("door open; cell 3")
     controller.update(np.array(controller.model.home), np.zeros(6), DT)
     assert said(controller) == "stopped: stop() was called"
+    told = sentence(controller.outputs[0], controller.params[0], reason=controller.reason)
+    assert told == "stopped: door open; cell 3"
 
 
 def test_every_fault_is_a_lamp() -> None:

@@ -62,7 +62,7 @@ def test_a_newcomer_pulls_stops_and_resets_a_simulated_arm_and_puts_a_wall_there
     assert "not stopped" in hear(link, "refused", do="reset")["why"]
     tell(link, do="stop")
     life = hear(link, "life", state="stopped")
-    assert life["why"] == "asked in the cockpit"
+    assert life["reason"]["text"] == "asked in the cockpit" and life["reason"]["advice"]
     tell(link, do="reset")
     assert "confirmed" in hear(link, "refused", do="reset")["why"]
     tell(link, do="scene", name="wall", side="+x", feel="wood")

@@ -32,7 +32,7 @@ def test_the_words_of_the_status_name_the_fault_and_the_reason() -> None:
     controller.stop("the door is open")
     run(controller, q, PUSH, 3)
     words = controller.status_words()
-    assert words[0] == "stop_requested: stop() was called (the door is open)"
+    assert words[0] == "stop_requested: the door is open"
 
 
 def test_the_reason_of_a_stop_stays_with_the_stop_when_there_is_a_worse_fault() -> None:
@@ -80,7 +80,7 @@ def test_every_stop_comes_with_its_trace() -> None:
     last = controller.last_stop
     assert last is not None
     assert last.reasons == ("stop_requested",)
-    assert "enough" in last.words
+    assert last.reason == ua.StopReason.of("asked", "enough")
     assert last.time == pytest.approx(history["time"][0])
     assert len(last.trace) == 201
     assert last.trace[-1].tobytes() == history[0].tobytes()
@@ -181,7 +181,7 @@ def test_the_reports_cannot_be_changed() -> None:
     run(controller, q, ticks=2)
     change = controller.set(**{"safety.max_force": 100.0})
     for report, field in (
-        (controller.last_stop, "words"),
+        (controller.last_stop, "reason"),
         (controller.events()[0], "time"),
         (change, "recomputed"),
     ):

@@ -41,7 +41,7 @@ def test_an_oscillation_in_contact_is_seen_damped_and_stopped(stiffness: float, 
     assert (stopped[0] - touched) * T <= 0.5
     last = loop.controller.last_stop
     assert last is not None and last.reasons == ("contact_unstable",)
-    assert "shook each other" in last.words
+    assert "shook each other" in last.reason.text
 
 
 def test_a_contact_that_settles_is_neither_damped_for_long_nor_stopped() -> None:

@@ -46,8 +46,8 @@ def test_a_stop_of_the_robot_is_ours_in_that_cycle_and_stays(stop: str):
 
         summary = guided(robot, fake, controller, act)
         assert summary.mode == "stopped"
-        assert stop in robot.stopped_by, robot.stopped_by
-        assert any(stop in line for line in summary.words)
+        assert robot.stopped_by and stop in robot.stopped_by.text, robot.stopped_by
+        assert summary.reason == robot.stopped_by
         after = fake.kinds[when[0] + 2 :]
         assert set(after) == {HOLD}, "zero, from the cycle after the one that said so"
         fake.push(0.0, 0.0)
@@ -94,7 +94,7 @@ def test_a_pause_a_hand_on_the_arm_and_a_resume_do_not_make_it_jump():
     with driven() as (robot, fake, controller):
         machine = fake.machine
         summary = guided(robot, fake, controller, machine.pause_program)
-        assert summary.mode == "stopped" and "is paused" in robot.stopped_by
+        assert summary.mode == "stopped" and "is paused" in str(robot.stopped_by)
         fake.push(0.0, 0.0)
         for _ in range(300):
             robot.wait()
@@ -145,7 +145,7 @@ def test_a_first_state_of_all_zeros_is_not_believed(monkeypatch):
         with rtde_robot(fake) as robot:
             assert fake.machine.cycle > 400
             np.testing.assert_allclose(robot.wait().q, fake.machine.actual_q, atol=1e-4)
-            assert robot.stopped_by == ""
+            assert robot.stopped_by is None
     finally:
         fake.close()
 
@@ -156,7 +156,7 @@ def test_another_program_in_the_place_of_ours_stops_us():
     with driven() as (robot, fake, controller):
         summary = guided(robot, fake, controller, lambda: fake.machine.load_script(other))
         assert summary.mode == "stopped"
-        assert "another one runs in its place" in robot.stopped_by
+        assert "another one runs in its place" in str(robot.stopped_by)
         assert fake.machine.program_name == "other", "it is not ours to end"
 
 
@@ -168,7 +168,7 @@ def test_the_program_ends_when_another_session_writes():
         for _ in range(20):
             robot.send_velocity(np.full(6, 0.1))
             robot.wait()
-        assert "another session writes" in robot.stopped_by
+        assert "another session writes" in str(robot.stopped_by)
         assert np.abs(fake.target_qd).max() == 0.0
 
 
@@ -202,4 +202,4 @@ def test_after_a_run_that_ended_at_rest_the_next_start_needs_nobody():
         robot.close()
         with rtde_robot(fake) as again:
             again.wait()
-            assert again.stopped_by == ""
+            assert again.stopped_by is None

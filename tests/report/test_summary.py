@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import io
 import json
 
@@ -13,7 +14,9 @@ from scipy.spatial.transform import Rotation
 
 from tests.support import ANGULAR, LINEAR
 from tests.telemetry.runs import NAN, STOP, Run
+from ur_admittance import StopReason
 from ur_admittance.kernel import bits
+from ur_admittance.report.page import page
 from ur_admittance.report.write import show_summary, summarise
 from ur_admittance.run.preflight import SECONDS
 from ur_admittance.telemetry.recording import read
@@ -35,6 +38,21 @@ def test_holds_and_stops_are_told_with_what_was_seen_and_allowed():
     assert over["value"] == pytest.approx(75.0)
     assert over["time"] == pytest.approx(0.002 * 420, abs=1e-6)
     assert summary["modes"]["holding"] > 0.1
+
+
+def test_why_the_run_was_stopped_is_told_whole_with_what_to_do():
+    why = StopReason.of("asked", "door <open>; cell 3")
+    recording = dataclasses.replace(faulty(), reason=why)
+    summary = summarise(recording)
+    assert summary["reason"] == why.as_dict()
+    screen = Console(file=io.StringIO())
+    show_summary(summary, screen)
+    assert f"ended     {why}\n" in screen.file.getvalue()  # type: ignore[attr-defined]
+    assert html.escape(str(why)) in page(recording, summary, "t", (), {})
+    requested = recording.records.copy()
+    requested["status"][-1] |= bits.STOP_REQUESTED
+    last = summarise(dataclasses.replace(recording, records=requested))["events"][-1]
+    assert (last["name"], last["words"]) == ("stop_requested", why.text)
 
 
 @pytest.mark.parametrize("ticks", [0, 1, 2, 3])

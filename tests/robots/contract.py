@@ -58,7 +58,7 @@ class RobotContract:
         robot.wait()
         robot.keep_frame()
         assert np.isfinite(robot.wait().wrench).all()
-        assert robot.trouble() == robot.rivals() == ""
+        assert robot.trouble() is robot.rivals() is None
 
     def test_states_arrive_at_the_rate_with_times_that_only_grow(self, robot):
         times, cycles = [], []

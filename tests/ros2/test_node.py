@@ -126,7 +126,7 @@ def rival(stage: Stage) -> Iterator[None]:
 
 def test_it_refuses_to_start_beside_another_publisher_and_stops_when_one_comes(stage: Stage):
     with rival(stage):
-        stage.refuses(f"not yet: /test publishes on {COMMANDS}, too; end it first")
+        stage.refuses(f"not yet: /test publishes on {COMMANDS}, too; what to do: end it first")
     stage.activate()
     with rival(stage):
         stage.expect_stop(*(f"{who} publishes on {COMMANDS}" for who in ("/test", NAMELESS)))

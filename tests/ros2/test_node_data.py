@@ -57,11 +57,11 @@ def test_single_numbers_that_are_none_do_not_stop_the_arm(active: Stage):
 @pytest.mark.parametrize(
     ("how", "stop", "words"),
     [
-        ({"joints": False}, "joints_lost", ""),
-        ({"wrench": False}, "wrench_lost", ""),
-        ({"nan_joints": MANY}, "joints_lost", ""),
-        ({"nan_wrench": MANY}, "wrench_lost", ""),
-        ({"missing": 2}, "joints_lost", "it lacks wrist_2_joint, wrist_3_joint"),
+        ({"joints": False}, "no good joint sample", ""),
+        ({"wrench": False}, "no good wrench sample", ""),
+        ({"nan_joints": MANY}, "no good joint sample", ""),
+        ({"nan_wrench": MANY}, "no good wrench sample", ""),
+        ({"missing": 2}, "no good joint sample", "it lacks wrist_2_joint, wrist_3_joint"),
     ],
 )
 def test_a_source_that_fails_while_the_arm_moves_stops_it_until_reset(
@@ -86,7 +86,7 @@ def test_an_arm_whose_process_dies_may_come_back(active: Stage):
     active.behave(force=[0, 0, 20, 0, 0, 0])
     active.graph.until(lambda: active.speed > 0.05)
     active.kill_arm()
-    active.expect_stop("joints_lost")
+    active.expect_stop("no good joint sample")
     active.revive_arm()
     recover(active)
     active.behave(force=[0, 0, 20, 0, 0, 0])
@@ -101,7 +101,7 @@ def test_two_that_send_on_one_topic_are_one_too_many(stage: Stage, topic: str):
         message = WrenchStamped()
         message.header.frame_id = "tool0"
     rival = stage.graph.publisher(type(message), topic)
-    words = f"2 publishers send on {topic}; keep one"
+    words = f"2 publishers send on {topic}; what to do: keep one"
 
     def send() -> None:
         rival.publish(message)

@@ -87,6 +87,7 @@ def test_a_node_goes_by_what_was_changed_on_the_blackboard(strict: Stage):
     before = reader.index
     strict.graph.until(lambda: reader.index > before + 3)
     record = reader.latest()
+    assert record is not None
     config = Config.loads(str(reader.text_of(int(record["inputs"]["generation"]))))
     assert (config.max_linear_velocity, config.safety.max_force) == (0.1, 100.0)
 
@@ -108,8 +109,12 @@ def test_a_stop_cannot_be_cleared_from_the_graph_and_says_why_everywhere(strict:
     strict.until_said("not yet: the arm was stopped: asked for by the stop service")
 
     def shown() -> bool:
-        words = told[-1].status[0].message if told else ""
-        return "stopped: asked for by the stop service" in words and "--remote-reset" in words
+        status = told[-1].status[0] if told else None
+        words = status.message if status else ""
+        values = {each.key: each.value for each in status.values} if status else {}
+        told_code = values.get("stopped by") == "asked" and "start again" in values["what to do"]
+        stopped = "stopped: asked for by the stop service" in words
+        return told_code and stopped and "--remote-reset" in words
 
     strict.graph.until(shown)
 

@@ -60,8 +60,10 @@ def test_an_error_anywhere_ends_in_a_braked_stop_with_the_last_two_seconds(where
         def take_params(self, live) -> bool:
             return False
 
-        def request(self) -> str:
-            return ""
+        reason = None
+
+        def request(self) -> None:
+            return None
 
     def each(state, out) -> None:
         if where == "each" and out["tick"] > 300:

@@ -11,9 +11,11 @@ import ur_admittance as ua
 from tests.run.support import PUSH, Clock, simulated
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.controller import live
+from ur_admittance.faults import StopReason
 from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import SimRobot
-from ur_admittance.run.stops import PUNCTUAL, reasons_of
+
+IN_A_ROW = StopReason.of("late", "the loop missed its cycle 3 times in a row")
 
 
 def test_a_loop_that_is_too_slow_three_times_in_a_row_stops_the_arm(monkeypatch):
@@ -22,7 +24,7 @@ def test_a_loop_that_is_too_slow_three_times_in_a_row_stops_the_arm(monkeypatch)
         controller = ua.Controller(robot.model, ua.Config())
         summary = ua.run(robot, controller, seconds=5.0, each=lambda state, out: clock.sleep(0.008))
     assert summary.late >= 3
-    assert "missed its cycle 3 times in a row" in summary.too_late
+    assert summary.reason == IN_A_ROW
     assert summary.missed > 0 and summary.overruns >= 3
     assert summary.seconds < 4.0
     assert controller.last_stop is not None
@@ -58,7 +60,7 @@ def test_states_that_come_late_or_together_are_counted_and_do_not_stop_the_arm(k
         summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=1.0)
     assert getattr(summary, counter) > 20
     assert summary.overruns == 0
-    assert not summary.faulted and not summary.too_late
+    assert not summary.faulted and summary.reason is None
 
 
 class Silent(SimRobot):
@@ -122,7 +124,8 @@ def test_a_loop_that_slept_sends_no_old_command_and_does_not_go_on():
         summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=2.0)
     slept = next(k for k, speed in enumerate(robot.sent) if speed == 0.0 and k > 100)
     assert robot.sent[slept - 1] > 0.05 and not any(robot.sent[slept:])
-    assert summary.faulted and "slept for 0.50 s" in summary.too_late
+    assert summary.faulted
+    assert summary.reason == StopReason.of("late", "the loop slept for 0.50 s")
 
 
 def test_what_was_changed_outside_holds_for_the_loop_too_which_does_not_parse_it(monkeypatch):
@@ -139,7 +142,8 @@ def test_what_was_changed_outside_holds_for_the_loop_too_which_does_not_parse_it
 
             summary = ua.run(robot, controller, seconds=2.0, board=board, each=each)
     monkeypatch.undo()
-    assert summary.faulted and "slept for 0.50 s" in summary.too_late
+    assert summary.faulted
+    assert summary.reason == StopReason.of("late", "the loop slept for 0.50 s")
     assert controller.config.safety.lost_timeout == controller.params["lost_timeout"] == 0.1
 
 
@@ -164,7 +168,7 @@ def test_a_state_that_is_seen_when_the_next_was_due_is_an_overrun():
         summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=5.0)
     assert summary.overruns == 3
     assert summary.faulted
-    assert "missed its cycle 3 times in a row" in summary.too_late
+    assert summary.reason == IN_A_ROW
 
 
 class Seldom(Waiting):
@@ -186,7 +190,8 @@ def test_one_overrun_in_a_hundred_ticks_is_counted_and_more_of_them_stop_the_arm
         robot.one_in = one_in
         summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=2.5)
     assert summary.faulted == stops
-    assert ("missed its cycle 6 times within a second" in summary.too_late) == stops
+    missed = StopReason.of("late", "the loop missed its cycle 6 times within a second")
+    assert summary.reason == (missed if stops else None)
     assert stops or summary.overruns == sum(n % one_in == 0 for n in range(201, 1300))
 
 
@@ -200,5 +205,4 @@ def test_a_loop_that_is_late_while_it_brakes_says_the_same_why_and_what_to_do():
     with AlwaysWaiting("ur5e", ideal=True, realtime=False, hand=PUSH) as robot:
         summary = ua.run(robot, ua.Controller(robot.model, ua.Config()), seconds=5.0)
     assert summary.overruns > 3
-    (reason,) = reasons_of(summary.words, summary.too_late)
-    assert reason == ("the loop missed its cycle 3 times in a row", PUNCTUAL)
+    assert summary.reason == IN_A_ROW

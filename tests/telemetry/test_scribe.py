@@ -14,7 +14,7 @@ import pytest
 from mcap.reader import make_reader
 
 from tests.support import arm, touching
-from ur_admittance import Config
+from ur_admittance import Config, StopReason
 from ur_admittance.telemetry.recording import Recording, read
 from ur_admittance.telemetry.scribe import Scribe
 
@@ -34,6 +34,7 @@ class Portions:
     """A source that has a portion more at every look."""
 
     robot, rate = "sim", 500.0
+    reason: StopReason | None = None
 
     def __init__(self, records: np.ndarray, size: int, *, missed: int = 0) -> None:
         self.records, self.size, self.missed, self.there = records, size, missed, 0
@@ -57,6 +58,14 @@ def recorded(path: Path, source: Portions, **more: int) -> tuple[Scribe, Recordi
         scribe.poll()
     scribe.finish({"ticks": len(source.records)})
     return scribe, read(path)
+
+
+def test_why_the_run_was_stopped_is_in_the_file_as_it_was_said(tmp_path, records) -> None:
+    source = Portions(records, 500)
+    assert recorded(tmp_path / "a.mcap", source)[1].reason is None
+    source = Portions(records, 500)
+    source.reason = StopReason("asked", "Tür offen; cell 3", "shut it; then start again")
+    assert recorded(tmp_path / "b.mcap", source)[1].reason == source.reason
 
 
 @pytest.mark.parametrize("size", [1, 7, 499, 500, 1250])

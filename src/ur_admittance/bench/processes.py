@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from ur_admittance import Config, Controller, RobotModel
 from ur_admittance.blackboard import Blackboard, Reader
 from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.realtime import Deadlines, RealTime
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.run import Run
@@ -136,6 +137,7 @@ class TimedBoard:
             board.publish,
         )
         self._taken, self._count = np.zeros(room), 0
+        self.reason: StopReason | None = None
 
     def publish(self, outputs: np.ndarray) -> None:
         begun = time.perf_counter()
@@ -214,8 +216,8 @@ def _drive(
             plain[name] += getattr(summary, name)
         for name in timed_by_arm:
             plain[name] += getattr(arm, name)
-        if summary.faulted:
-            stops.append(summary.too_late or "; ".join(summary.words))
+        if summary.faulted and summary.reason:
+            stops.append(summary.reason.text)
         refused = summary.refused
         for name, taken in (
             ("lateness", arm.lateness),

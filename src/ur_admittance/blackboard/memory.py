@@ -20,7 +20,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from ur_admittance.blackboard.requests import Requests
+from ur_admittance.blackboard.note import Note
+from ur_admittance.blackboard.requests import REQUEST, Requests
 from ur_admittance.blackboard.seqlock import DEPTH, PUBLISHED
 from ur_admittance.blackboard.slot import SIZES, TEXT_BYTES, Slot
 from ur_admittance.errors import RobotError
@@ -46,6 +47,7 @@ TAKEN = PUBLISHED + 8  # word of the owner, in a cache line of its own: changes 
 TIGHTEN = TAKEN + 1  # likewise: 1 while nothing may be loosened
 SENT = TAKEN + 8  # likewise, in the next line: commands sent, then the last, six numbers
 _WORDS = SENT + 8
+REASON = np.dtype([("code", "S32"), ("text", "S2496"), ("advice", "S1024")])  # of a stop
 
 _LINE = 64
 _COUNTERS = 1024  # byte offset in the first page
@@ -63,10 +65,13 @@ SLOT_OFFSET = _PAGE
 SLOT_BYTES = _up(_TEXTS + DEPTH * TEXT_BYTES, _PAGE)
 REQUESTS_OFFSET = SLOT_OFFSET + SLOT_BYTES
 REQUESTS_BYTES = _PAGE
-_RING = REQUESTS_OFFSET + REQUESTS_BYTES
+_REASON = REQUESTS_OFFSET + REQUESTS_BYTES
+_RING = _REASON + _PAGE
 
 DIGEST = hashlib.sha256(
-    repr((HEADER, TEXT_BYTES, DEPTH, _PAGE, _RING, layout.PARAMS, layout.OUTPUTS)).encode()
+    repr(
+        (HEADER, TEXT_BYTES, DEPTH, _PAGE, _RING, REQUEST, REASON, layout.PARAMS, layout.OUTPUTS)
+    ).encode()
 ).hexdigest()[:16]
 
 
@@ -302,7 +307,15 @@ def requests_in(block: mmap.mmap, offset: int = REQUESTS_OFFSET) -> Requests:
     """The slot of what is asked of the loop, likewise."""
     return Requests(
         np.frombuffer(block, np.int64, _LINE // 8, offset),
-        np.frombuffer(block, np.uint8, _LINE * 8, offset + _LINE),
+        np.frombuffer(block, REQUEST, 1, offset + _LINE),
+    )
+
+
+def reason_in(block: mmap.mmap) -> Note:
+    """The note of why the run was stopped, likewise."""
+    return Note(
+        np.frombuffer(block, np.int64, _LINE // 8, _REASON),
+        np.frombuffer(block, REASON, 1, _REASON + _LINE),
     )
 
 

@@ -14,12 +14,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ur_admittance.blackboard import memory, seqlock
-from ur_admittance.blackboard.reader import Reader, attach
+from ur_admittance.blackboard.reader import Reader, attach, reason_of
+from ur_admittance.blackboard.requests import Request
 from ur_admittance.config import Config
 from ur_admittance.config.validate import within
 from ur_admittance.controller import Change, LiveParameters
 from ur_admittance.controller.live import written
 from ur_admittance.errors import RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel import layout
 from ur_admittance.kernel.compile import announced, entry_point, needed_soon
 
@@ -40,6 +42,7 @@ class Blackboard:
         self._command = self._counters[memory.SENT + 1 :][:6].view(np.float64)
         self._slot = memory.slot_in(block)
         self._requests = memory.requests_in(block)
+        self._reason = memory.reason_in(block)
         self._ring = memory.ring_in(block, slots)
         self._record = layout.new_outputs()
         self._spare = layout.new_params()
@@ -122,11 +125,20 @@ class Blackboard:
         live.share(self)
         self.take_params(live)
 
-    def request(self) -> str:
-        """Between two ticks: what another process has asked for since the last look, such as
-        'stop: why'; "" if nothing.
+    def request(self) -> Request | None:
+        """Between two ticks: what another process has asked for since the last look; None if
+        nothing.
         """
         return self._requests.take()
+
+    @property
+    def reason(self) -> StopReason | None:
+        """Why the run was stopped, for readers; None while it goes on. The loop says it."""
+        return reason_of(self._reason)
+
+    @reason.setter
+    def reason(self, reason: StopReason | None) -> None:
+        self._reason.write(reason or ("", "", ""))
 
     @property
     def published(self) -> int:

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.blackboard import memory, seqlock
-from ur_admittance.blackboard.requests import STOP
+from ur_admittance.blackboard.note import Note
+from ur_admittance.blackboard.requests import STOP, Request
 from ur_admittance.config import Config
 from ur_admittance.controller.packing import Change
 from ur_admittance.errors import RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel import layout
 
 SILENT_SECONDS = 1.0
@@ -49,6 +51,7 @@ class Reader:
         self._counters = memory.counters_in(block)
         self._slot = memory.slot_in(block)
         self._ring = memory.ring_in(block, slots)
+        self._reason = memory.reason_in(block)
         self._seen = (-1, 0.0)
         self._look()
 
@@ -98,6 +101,13 @@ class Reader:
         return self.state == "running"
 
     @property
+    def reason(self) -> StopReason | None:
+        """Why the run was stopped, also after it has ended; None while it goes on, and where it
+        ended because its time was over.
+        """
+        return reason_of(self._reason)
+
+    @property
     def pending(self) -> bool:
         """Whether a change of parameters waits for the loop to take it."""
         return bool(self._slot.words[seqlock.CHANGES] != self._counters[memory.TAKEN])
@@ -142,7 +152,7 @@ class Reader:
         """
         with self._writable(f"blackboard: stopping {self.robot}") as fd:
             block = mmap.mmap(fd, memory.REQUESTS_BYTES, offset=memory.REQUESTS_OFFSET)
-            memory.requests_in(block, 0).ask(f"{STOP}: {why}")
+            memory.requests_in(block, 0).ask(Request(STOP, why))
 
     @contextmanager
     def _writable(self, what: str) -> Iterator[int]:
@@ -161,6 +171,14 @@ class Reader:
         if count != self._seen[0]:
             self._seen = count, time.monotonic()
         return self._seen
+
+
+def reason_of(note: Note) -> StopReason | None:
+    """What the note of a stop says; None if there is none."""
+    for _ in range(_RETRIES):
+        if (found := note.read()) is not None:
+            return StopReason(*found[1]) if found[1][0] else None
+    return None  # its writer died half way
 
 
 def attach(robot: str | None = None) -> Reader:

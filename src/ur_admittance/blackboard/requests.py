@@ -1,45 +1,45 @@
-"""What other processes ask of the loop: one slot, which it looks at between two ticks.
-
-A counter and a text; the counter is odd while the text is being written. The loop compares one word
-and reads on only if it has changed. It takes no lock; the askers take one among themselves.
-"""
+"""What other processes ask of the loop: one note, which it looks at between two ticks."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ur_admittance.blackboard.seqlock import load, still, store
+from ur_admittance.blackboard.note import COUNT, Note
+from ur_admittance.blackboard.seqlock import load
 
-COUNT, SIZE = 0, 1  # words: requests begun and done; bytes of the text
 STOP = "stop"  # brake to rest, and end the run
+REQUEST = np.dtype([("kind", "S16"), ("text", "S496")])
+
+
+class Request(NamedTuple):
+    """What is asked for.
+
+    Attributes:
+        kind: such as `STOP`.
+        text: why, in the asker's words.
+    """
+
+    kind: str
+    text: str
 
 
 class Requests:
-    """The slot as either side has it."""
+    """The note as either side has it."""
 
-    def __init__(self, words: np.ndarray, text: np.ndarray) -> None:
-        self._words, self._text = words, text
+    def __init__(self, words: np.ndarray, record: np.ndarray) -> None:
+        self._note = Note(words, record)
         self._count = words.data  # read every tick: NumPy takes longer
         self._seen = load(words, COUNT)
-        still(words, COUNT, self._seen)  # compiled or loaded now, not in the loop
 
-    def ask(self, what: str) -> None:
+    def ask(self, request: Request) -> None:
         """Put a request in the place of the last one. The caller holds the lock of all askers."""
-        data = np.frombuffer(what.encode()[: len(self._text)], np.uint8)
-        count = load(self._words, COUNT) | 1  # odd already where an asker died half way
-        store(self._words, COUNT, count)
-        self._text[: len(data)] = data
-        self._words[SIZE] = len(data)
-        store(self._words, COUNT, count + 1)
+        self._note.write(request)
 
-    def take(self) -> str:
-        """What was asked since the last look, such as 'stop: why'; "" if nothing was."""
-        if self._count[COUNT] == self._seen:
-            return ""
-        count = load(self._words, COUNT)
-        size = min(max(int(self._words[SIZE]), 0), len(self._text))
-        text = self._text[:size].tobytes()
-        if count & 1 or not still(self._words, COUNT, count):  # being written: at the next look
-            return ""
-        self._seen = count
-        return text.decode(errors="replace")
+    def take(self) -> Request | None:
+        """What was asked since the last look; None if nothing was."""
+        if self._count[COUNT] == self._seen or (found := self._note.read()) is None:
+            return None
+        self._seen, texts = found
+        return Request(*texts)

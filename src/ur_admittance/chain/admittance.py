@@ -20,6 +20,7 @@ from ur_admittance.chain.interfaces import (
 )
 from ur_admittance.controller import Controller
 from ur_admittance.errors import ConfigError
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel import bits, layout
 
 
@@ -140,6 +141,10 @@ class AdmittanceLink(Link):
     @property
     def mode(self) -> str:
         return "holding" if self._paused else self.controller.mode
+
+    @property
+    def reason(self) -> StopReason | None:
+        return self.controller.reason
 
     def words(self) -> list[str]:
         return self.controller.status_words()

@@ -18,6 +18,7 @@ import numpy as np
 from ur_admittance.chain import compiled
 from ur_admittance.config.validate import suggest
 from ur_admittance.errors import ConfigError
+from ur_admittance.faults import StopReason
 
 CAPACITY = 1024  # interfaces; views must not move, so the array never grows
 WRENCH = tuple(f"ft_sensor/{part}.{axis}" for part in ("force", "torque") for axis in "xyz")
@@ -113,6 +114,11 @@ class Link:
     def mode(self) -> str:
         """'active', 'holding' (goes on by itself), 'stopped' (until recovered)."""
         return "active"
+
+    @property
+    def reason(self) -> StopReason | None:
+        """Why it is stopped; None unless it is."""
+        return None
 
     def words(self) -> list[str]:
         """What somebody should know, most serious first."""

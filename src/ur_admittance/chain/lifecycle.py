@@ -15,6 +15,7 @@ from ur_admittance.chain.registry import Registry
 from ur_admittance.chain.report import Failure, Speaker
 from ur_admittance.chain.switching import PATIENCE, Switch
 from ur_admittance.errors import RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.model import RobotModel
 
 
@@ -122,10 +123,11 @@ class Lifecycle:
         if live:
             self._begin(self._swap(leaving, entering))
 
-    def stop(self, why: str = "asked for") -> None:
+    def stop(self, why: str | StopReason = "asked for") -> None:
         """Brake to rest inside the limits, and stay there until `recover()`."""
         if self._running and not self._guard.halted:
-            self._halt(None, str(why), None)
+            asked = StopReason.asked(why)
+            self._halt(None, asked.text, None, asked)
 
     def deactivate(self) -> None:
         """All links leave: the arm comes to rest, then nothing commands it."""
@@ -252,7 +254,13 @@ class Lifecycle:
         link = next(link for link in self._registry.running() if name in link.commands)
         self._fail(link, f"its command for {name!r} is not a finite number")
 
-    def _halt(self, failed: Link | None, why: str, error: Exception | None) -> None:
+    def _halt(
+        self,
+        failed: Link | None,
+        why: str,
+        error: Exception | None,
+        asked: StopReason | None = None,
+    ) -> None:
         """Let everything brake that depends on `failed`, or everything, if a stop was asked for."""
         over, braking = self._registry.strike(failed, why)
         self._stopping += braking
@@ -265,6 +273,7 @@ class Lifecycle:
             tuple(link.name for link in self._registry.order if link in over or link in braking),
             names,
             np.vstack([self._guard.trace(), now[: len(names)]]),
+            asked,
         )
         self._speaker.note(failure)
         if self._switch is not None:

@@ -19,6 +19,7 @@ from ur_admittance.config import Config
 from ur_admittance.config.validate import as_numbers, sample
 from ur_admittance.controller import Controller, LiveParameters
 from ur_admittance.errors import RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot
 from ur_admittance.run import run
@@ -139,7 +140,7 @@ class ControllerManager(Lifecycle):
         """Drive a robot with the chain, as `ua.run` does with a controller.
 
         Ends after `seconds`, by a signal, or when a link fails: then the summary's `mode` is
-        'stopped', its `words` say why, and `recover()` makes the chain fit for another run.
+        'stopped', its `reason` says why, and `recover()` makes the chain fit for another run.
 
         Args:
             robot: connected, and at rest.
@@ -190,6 +191,14 @@ class ControllerManager(Lifecycle):
     def limited(self) -> int:
         """In how many cycles a link's command had to be cut to the joint limits."""
         return self._guard.limited
+
+    @property
+    def reason(self) -> StopReason | None:
+        """Why the arm was stopped; None unless it is."""
+        if self.failure is not None and self._guard.halted:
+            return self.failure.reason
+        reasons = (link.reason for link in self._registry.running())
+        return next((reason for reason in reasons if reason), None)
 
     def status_words(self) -> list[str]:
         """What failed and how to recover, and what the links say of themselves."""

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ur_admittance.faults import StopReason
+
 _LOG = logging.getLogger("ur_admittance.chain")
+RECOVER = (
+    "When the arm stands, manager.recover() starts them again from there; "
+    "manager.recover(without=[...]) leaves links out"
+)
 _THROTTLE = 1.0  # s between two lines about the same link
 
 
@@ -24,17 +30,20 @@ class Failure:
     stopped: tuple[str, ...]
     names: tuple[str, ...]  # of the columns of `trace`
     trace: np.ndarray  # all interfaces of the last two seconds, one row a cycle, oldest first
+    asked: StopReason | None = None  # what `stop()` was given; None if a link failed
+
+    @property
+    def reason(self) -> StopReason:
+        """Why the chain was stopped."""
+        text = f"link {self.link!r} failed at {self.time:.3f} s: {self.why}"
+        return self.asked or StopReason.of("error", text, RECOVER)
 
     @property
     def words(self) -> str:
         """What happened, and how to recover."""
-        begin = f"link {self.link!r} failed at {self.time:.3f} s" if self.link else "stop asked for"
+        begin = self.reason.text if self.link else f"stop asked for: {self.why}"
         links = ", ".join(self.stopped)
-        return (
-            f"{begin}: {self.why}. Stopped: {links}; what they command brakes to rest and holds. "
-            "When the arm stands, manager.recover() starts them again from there; "
-            "manager.recover(without=[...]) leaves links out"
-        )
+        return f"{begin}. Stopped: {links}; what they command brakes to rest and holds. {RECOVER}"
 
 
 class Speaker:

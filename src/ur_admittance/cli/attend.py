@@ -15,7 +15,6 @@ from ur_admittance.cli.assent import assent_of, permits
 from ur_admittance.config import Config
 from ur_admittance.errors import ConfigError
 from ur_admittance.faults import BY_NAME
-from ur_admittance.run.stops import PUNCTUAL, reasons_of
 
 if TYPE_CHECKING:
     from ur_admittance.motion.taught import Played
@@ -139,8 +138,8 @@ def tell_end(summary: Summary, recorded: Recorded | None) -> None:
         f"us), from force to command {1e6 * reaction.quantile(0.5):.0f} us (worst: "
         f"{1e6 * reaction.most:.0f} us)"
     )
-    if summary.request:
-        typer.echo(f"another process asked for the end: {summary.request}")
+    if summary.reason is not None and not summary.faulted:
+        typer.echo(f"it was ended: {summary.reason.text}")
     if held := [name for name, share in summary.held.items() if share >= MOST]:
         share = summary.held[held[0]]
         typer.echo(f"held back {100 * share:.0f} % of the time by {', '.join(held)}:")
@@ -159,10 +158,10 @@ def tell_end(summary: Summary, recorded: Recorded | None) -> None:
 
 def tell_stop(summary: Summary, recorded: Recorded | None, *, simulated: bool) -> None:
     """Why the arm stopped without being asked, and what to do."""
-    for why, advice in reasons_of(summary.words, summary.too_late):
-        if advice == PUNCTUAL and simulated:
-            advice += "; a simulated arm keeps a time of its own without --real-time"
-        typer.echo(f"the arm was stopped: {why}\nwhat to do: {advice}", err=True)
+    if (reason := summary.reason) is not None:
+        typer.echo(f"the arm was stopped: {reason.text}\nwhat to do: {reason.advice}", err=True)
+        if reason.code == "late" and simulated:
+            typer.echo("a simulated arm keeps a time of its own without --real-time", err=True)
     if recorded is None:
         typer.echo("what led to it: record the next run with --record FILE", err=True)
     else:

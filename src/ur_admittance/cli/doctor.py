@@ -196,13 +196,13 @@ def _robot(url: str, config: Config, asked: Asked) -> Iterator[Finding]:
             return
         yield from stream.sensor(arm)
         if rivals := arm.rivals():
-            yield Finding("graph", WRONG, rivals, "one sender each", "end the other node")
+            yield Finding("graph", WRONG, rivals.text, "one sender each", rivals.advice)
         yield from stream.rates(heard)
         if kind == "rtde":
             yield network.jitter(heard)
         yield from _sensor(arm, config, heard, asked)
         if arm.stopped_by:
-            yield Finding("robot", WARN, arm.stopped_by, "ready", "see the pendant")
+            yield Finding("robot", WARN, arm.stopped_by.text, "ready", arm.stopped_by.advice)
 
 
 def _sensor(arm: Robot, config: Config, heard: Heard, asked: Asked) -> Iterator[Finding]:

@@ -64,6 +64,7 @@ def replay(
         "first_difference": replayed.first_difference,
         "fields": list(replayed.fields),
         "notes": list(replayed.notes),
+        "reason": recording.reason and recording.reason.as_dict(),
     }
     if other is not None:
         done = ~np.isnan(replayed.records["qd"][:, 0])
@@ -110,6 +111,8 @@ def _tell(result: dict[str, Any], recording: Recording, config: str) -> None:
     screen = console()
     for note in result["notes"]:
         screen.print(f"note: {note}", style="yellow", soft_wrap=True)
+    if recording.reason is not None:
+        screen.print(f"it was ended: {recording.reason}", soft_wrap=True)
     first = result["first_difference"]
     if "with" in result:
         _tell_both(result, config)

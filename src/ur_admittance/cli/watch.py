@@ -49,9 +49,11 @@ def _print_once(attached: Any, as_json: bool, screen: Any) -> None:
 
     glance = attached.read()
     if as_json:
-        seen = glance.as_dict() if glance else {}
-        print(json.dumps({"state": attached.state, "who": attached.words, **seen}), flush=True)
+        seen = {"state": attached.state, "who": attached.words}
+        seen |= {"reason": attached.reason and attached.reason.as_dict()}
+        print(json.dumps(seen | (glance.as_dict() if glance else {})), flush=True)
     elif glance is None:
         screen.print(f"{attached.state}: {attached.words}", soft_wrap=True)
     else:
-        screen.print(f"{attached.state}: {line(glance).plain}", soft_wrap=True)
+        why = f"; it was ended: {attached.reason}" if attached.reason else ""
+        screen.print(f"{attached.state}: {line(glance).plain}{why}", soft_wrap=True)

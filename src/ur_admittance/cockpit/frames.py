@@ -44,7 +44,7 @@ class Feed:
             "n": self._next,
             "t": _round(now["time"], 4),
             "mode": MODES[now["mode"]],
-            "words": sentence(now, params, status),
+            "words": sentence(now, params, status, self.reader.reason),
             "lamps": names_of(status),
             "q": _round(now["q"], 5),
             "P": _round(now["X_WP"][:3].ravel(), 5),

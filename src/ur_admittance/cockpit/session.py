@@ -20,6 +20,7 @@ from ur_admittance.cockpit.recordings import Recordings
 from ur_admittance.cockpit.scenes import FEEL, NAMES
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.motion.taught import check
 
 _AGAIN = 1.0  # s between two looks for a controller that has gone
@@ -43,13 +44,14 @@ class Session:
         self.folder = Folder(folder)
         self.tell_all: Callable[..., None] = lambda **_: None
         self._station = station
-        self._life: dict[str, Any] = {"state": "running", "why": "", "scene": []}
+        self._life: dict[str, Any] = {"state": "running", "scene": []}
         self._hand: list[float] = [0.0] * 6
         self._playing: dict[str, Any] = {}  # of the path that is played: name, begun, done
         self._dragging: object = None
         self._asker: Any = None
         self._looks = b""
         self._told = -1  # the generation of parameters that pages know of
+        self._reason: StopReason | None = None  # of a stop that pages know of
         self._tasks: set[asyncio.Task[Any]] = set()
 
         def tell_all(**words: Any) -> None:
@@ -84,7 +86,13 @@ class Session:
             "feels": list(FEEL),
         }
         told = (self._tuning.told(), self.recordings.told(), self.paths.told())
-        return [robot, *told, {"kind": "life", **self._life}]
+        return [robot, *told, self._lives()]
+
+    def _lives(self) -> dict[str, Any]:
+        """Whether the arm runs, and why not, in the words of its own terminal."""
+        self._reason = self.reader.reason
+        reason = self._reason and self._reason.as_dict()
+        return {"kind": "life", **self._life, "reason": reason}
 
     def looks(self) -> bytes:
         """The meshes of the arm, or b"" as long as they are being read; see `drawing.looks`."""
@@ -118,10 +126,12 @@ class Session:
             await asyncio.sleep(due - now)
 
     def _follow(self) -> None:
-        """Tell of parameters that were changed elsewhere, in another terminal say."""
+        """Tell of parameters that were changed elsewhere, say in a terminal, and of a stop."""
         generation = int(self.reader.params()["generation"])
         if generation != self._told:
             self._tell(self._tuning.told())
+        if self.reader.reason != self._reason:
+            self.tell_all(**self._lives())
 
     def _tell(self, told: dict[str, Any]) -> None:
         """Tell every page of the configuration."""
@@ -254,15 +264,15 @@ class Session:
                 self._hand = words["hand"]
             if words.keys() & self._life.keys():
                 self._life |= {key: words[key] for key in words if key in self._life}
-                self.tell_all(kind="life", **self._life)
+                self.tell_all(**self._lives())
             if "playing" in words:
                 self._playing = words["playing"]
             if "done" in words:
                 self.tell_all(kind="done", do="play", words=words["done"])
             if "problem" in words:
                 self.tell_all(kind="refused", do="arm", why=words["problem"])
-        self._life |= {"state": "ended", "why": "the simulated arm has ended"}
-        self.tell_all(kind="life", **self._life)
+        self._life |= {"state": "ended"}
+        self.tell_all(**self._lives())
 
     def _start(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)

@@ -25,6 +25,7 @@ from ur_admittance.config import Config
 from ur_admittance.config.validate import as_numbers, pose
 from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.motion.base import Leading
@@ -34,6 +35,7 @@ from ur_admittance.robots.base import State
 from ur_admittance.robots.sim import Scene, SimRobot, Tool, following
 from ur_admittance.run import Run
 from ur_admittance.run.assent import Assent
+from ur_admittance.run.loop import RunError
 from ur_admittance.run.signals import signals
 
 TIP = 0.1  # m from the flange, where the sensor sits, to P
@@ -130,8 +132,7 @@ class Station:
             self.reset = self.replan = False
             board.take_params(controller.live)
             playing = self._begin(controller)
-            self.say(state="running", why="")
-            why = "it was asked to stop"
+            self.say(state="running")
             try:
                 run = Run(
                     arm,
@@ -142,17 +143,15 @@ class Station:
                     each=each,
                 )
                 summary = run.drive()
-                if summary.request:
-                    why = summary.request.removeprefix("stop: ")
-                elif self.replan and not summary.faulted:
+                if self.replan and summary.reason is None:
                     continue
-                elif summary.words:
-                    why = "; ".join(summary.words[:2])
-            except AdmittanceError as error:
-                why = str(error)
+            except RunError:
+                pass  # the board has its reason
+            except AdmittanceError as error:  # it was not begun
+                board.reason = StopReason.of("error", str(error))
             if asked or self.over or self.wish is not None:
                 break
-            self.say(state="stopped", why=why, playing={})
+            self.say(state="stopped", playing={})
             fine = self._rest(arm, controller, board, pace, asked)
             self.plan = None
             if not fine:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.controller import MODES
-from ur_admittance.faults import BY_NAME, names_of
+from ur_admittance.faults import BY_NAME, StopReason, names_of
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 
 _FAR = 5.0  # m: a box so large is none
@@ -26,10 +26,19 @@ _SHORT = {
 _QUIET = ("acceleration_limit", "jerk_limit", "joint_acceleration_limit", "beyond_acceleration")
 
 
-def sentence(record: np.record, params: np.record, status: int | None = None) -> str:
-    """The mode, and what it is due to, from the newest outputs and what they were made with.
+def sentence(
+    record: np.record,
+    params: np.record,
+    status: int | None = None,
+    reason: StopReason | None = None,
+) -> str:
+    """The mode, and what it is due to.
 
-    `status`: bits of faults.py, gathered over some ticks; default: the record's own.
+    Args:
+        record: outputs of the newest tick.
+        params: what it was done with.
+        status: bits of faults.py, gathered over some ticks; default: the record's own.
+        reason: why the arm was stopped, if it was.
     """
     mode = MODES[record["mode"]]
     names = names_of(int(record["status"]) if status is None else status)
@@ -37,6 +46,8 @@ def sentence(record: np.record, params: np.record, status: int | None = None) ->
         return "at rest: the controller commands nothing"
     if mode == "leaving":
         return "braking to rest"
+    if mode == "stopped" and reason is not None:
+        return f"stopped: {reason.text}"
     if mode in ("holding", "stopped"):
         causes = [n for n in names if BY_NAME[n].reaction in ("hold", "stop")]
         why = "; ".join(BY_NAME[n].words for n in causes[:2]) or "waiting for good samples"

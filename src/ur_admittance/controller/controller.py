@@ -25,7 +25,7 @@ from ur_admittance.controller.live import LiveParameters
 from ur_admittance.controller.packing import Change
 from ur_admittance.controller.streaming import WISHES, Streaming, compiled_stream
 from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, RobotError
-from ur_admittance.faults import Event, Stop
+from ur_admittance.faults import Event, Stop, StopReason
 from ur_admittance.kernel import bits, layout
 from ur_admittance.kernel.compile import announced, compiled_beside, entry_point
 from ur_admittance.kernel.tick import STOPPED_NOW, WRONG_Q, WRONG_WRENCH, update
@@ -83,7 +83,7 @@ class Controller(Streaming):
         self.live = LiveParameters(config, model) if live is None else live
         self.sends = config.output.mode
         self.last_stop: Stop | None = None
-        self._why = ""
+        self._asked: StopReason | None = None  # what `stop` was given
         self._equilibrium = config.equilibrium_pose()
         self._params = self.live.record
         self._state = layout.new_state()
@@ -207,9 +207,11 @@ class Controller(Streaming):
             float(inputs["joint_age"]),
         )
 
-    def stop(self, why: str = "asked for") -> None:
-        """Brake to rest inside the limits from the next tick on, and stay there until `reset()`."""
-        self._why = str(why)
+    def stop(self, why: str | StopReason = "asked for") -> None:
+        """Brake to rest inside the limits from the next tick on, and stay there until `reset()`.
+        Of several calls the first says why.
+        """
+        self._asked = self._asked or StopReason.asked(why)
         self._inputs["stop"] |= bits.STOP_REQUESTED
 
     def reset(self) -> None:
@@ -291,14 +293,17 @@ class Controller(Streaming):
         """Whether the last command was exactly zero."""
         return bool(self._at_rest[0])
 
+    @property
+    def reason(self) -> StopReason | None:
+        """Why the arm was stopped; None unless it is. `events()` tells what came after."""
+        return self.last_stop.reason if self.last_stop and self.mode == "stopped" else None
+
     def status_words(self) -> list[str]:
         """What the status of the last tick says, in words; and after a stop also why."""
         state = self._state[0]
-        words = faults.words_of(state.status)
+        words = faults.words_of(state.status, self._asked)
         if state.mode in (bits.HOLDING, bits.STOPPED):
-            words += [w for w in faults.words_of(state.reasons) if w not in words]
-        if self._why:
-            words = [f"{w} ({self._why})" if w.startswith("stop_requested") else w for w in words]
+            words += [w for w in faults.words_of(state.reasons, self._asked) if w not in words]
         return words
 
     def events(self) -> list[Event]:
@@ -352,7 +357,7 @@ class Controller(Streaming):
         self._outputs[:] = layout.new_outputs()
         self._outputs["qd"] = self._outputs["status"] = 0
         self._outputs["mode"] = bits.INACTIVE
-        self._why = ""
+        self._asked = None
 
     def _warm_up(self) -> None:
         """Compile (or load) the tick now, not on the robot, and from then on never again."""
@@ -372,10 +377,19 @@ class Controller(Streaming):
             )
         if code == STOPPED_NOW:
             state = self._state[0]
-            reasons = tuple(faults.names_of(state.reasons))
-            self.last_stop = Stop(
-                float(state.time), reasons, "; ".join(self.status_words()), self.trace()
-            )
+            reaction = "stop" if state.mode == bits.STOPPED else "hold"
+            reason = faults.reason_of(state.reasons, reaction, self._asked, self._seen)
+            names = tuple(faults.names_of(state.reasons))
+            self.last_stop = Stop(float(state.time), reason, names, self.trace())
+
+    def _seen(self, mask: int) -> tuple[float, float]:
+        """Value and limit of the newest event of a fault; quick, for the tick that brakes."""
+        rows, count = self._state["events"][0], int(self._state["event_count"][0])
+        for k in range(count - 1, max(count - layout.EVENTS, 0) - 1, -1):
+            row = rows[k % layout.EVENTS]
+            if 1 << int(row["bit"]) == mask:
+                return float(row["value"]), float(row["limit"])
+        return np.nan, np.nan
 
     def _goal(self, X_WD: ArrayLike | None) -> np.ndarray | None:
         if X_WD is not None:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.errors import AdmittanceError
+from ur_admittance.faults import StopReason
 from ur_admittance.live import REFRESH
 from ur_admittance.live.glance import Glance, Watcher
 from ur_admittance.live.views import LOW, PARAMETERS, Panel, line, parameters
@@ -61,6 +62,11 @@ class Attached:
         self.words = str(reader.running)
         self._panel = Panel(reader.robot)
 
+    @property
+    def reason(self) -> StopReason | None:
+        """Why the last controller was stopped, or who ended it; or None."""
+        return self.watcher and self.watcher.reader.reason
+
     def page(self, width: int = 80, height: int = 24) -> RenderableType:
         """All of it in a terminal of 80 by 24. Where less fits, the numbers stay: first the
         pictures go, then the parameters, then all but one line.
@@ -70,6 +76,8 @@ class Attached:
         head = Text.assemble((words, f"bold {colour}"), f"  {self.words}", no_wrap=True)
         head.overflow = "ellipsis"
         foot = Text("q or Ctrl-C leaves; the controller does not notice", "dim")
+        if self.reason is not None:
+            foot = Text(f"it was ended: {self.reason}", "red")
         if self.watcher is None:
             return Group(head, foot)
         if glance is None:

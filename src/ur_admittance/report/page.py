@@ -78,6 +78,7 @@ def page(
         title,
         f'<p class="soft">{escape(_subtitle(recording, summary))}</p>',
         _findings(findings),
+        _reason(recording),
         f'<p class="lead">{escape(summary["cause"])}</p>',
         _numbers(summary),
         *shown,
@@ -98,6 +99,13 @@ def _subtitle(recording: Recording, summary: Mapping[str, Any]) -> str:
     if summary["damage"]:
         words.append(summary["damage"])
     return " · ".join(dict.fromkeys(words))
+
+
+def _reason(recording: Recording) -> str:
+    """Why it was stopped, and what to do about that."""
+    if recording.reason is None:
+        return ""
+    return f'<p class="lead"><span class="bad">Ended</span> {escape(str(recording.reason))}</p>'
 
 
 def _findings(findings: Sequence[tuple[str, bool, str]]) -> str:

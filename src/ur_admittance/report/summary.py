@@ -84,6 +84,7 @@ def summary_of(recording: Recording, rendered: Rendering) -> dict[str, Any]:
         "late": int(last["timing"]["late"]) if last is not None else 0,
         "missed": int(last["timing"]["missed"]) if last is not None else 0,
         "mode": MODES[int(last["mode"])] if last is not None else "inactive",
+        "reason": recording.reason and recording.reason.as_dict(),
         "force": _peak_and_mean(force[:, LINEAR]),
         "torque": _peak_and_mean(force[:, ANGULAR]),
         "speed": _peak_and_mean(V[:, LINEAR]),
@@ -168,10 +169,8 @@ def events_of(recording: Recording) -> tuple[list[dict[str, Any]], int]:
     status, t = recording.records["status"], timeline(recording.records)
     before = np.concatenate([[0], status[:-1]])[: len(status)]
     new = status & ~before & ~bits.LIMITS
-    # Why somebody asked for a stop is not in the records, but in what the loop said at the end.
-    said = dict(
-        str(line).split(": ", 1) for line in recording.summary.get("words", ()) if ": " in str(line)
-    )
+    reason = recording.reason  # why somebody asked for a stop is not in the records
+    said = {"stop_requested": reason.text} if reason else {}
     configs, events = configurations(recording), []
     for k in np.flatnonzero(new)[:MOST_EVENTS]:
         config = [config for first, config in configs if first <= k][-1]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ur_admittance.config.field import FRAMES
+from ur_admittance.faults import StopReason
 from ur_admittance.report.html import plots, png, save
 from ur_admittance.report.page import page
 from ur_admittance.report.rendering import CAUSES, Rendering, rendering
@@ -74,6 +75,8 @@ def show_summary(summary: Mapping[str, Any], console: Console) -> None:
     way, speed = 1e3 * s["distance"], 1e3 * s["speed"]["peak"]
     work = f"{s['energy']['put_in']:.2f} J put in, {s['energy']['given']:.2f} J given beyond that"
     say("motion", f"{way:.0f} mm at up to {speed:.0f} mm/s; {work}; ended {s['mode']}")
+    if s["reason"]:
+        console.print(f"ended     {StopReason(**s['reason'])}", soft_wrap=True)
     limits = ", ".join(f"{name} {percent(share)}" for name, share in s["limits"].items())
     say("limits", limits or "none was active")
     say("loop", f"{s['late']} late, {s['missed']} missed, {s['lost']} lost")

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 from ur_admittance.config import Config
 from ur_admittance.config.validate import listed, pose_of
 from ur_admittance.errors import ConfigError, RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.model import RobotModel
 from ur_admittance.sensors.base import WrenchSource
 
@@ -128,7 +129,7 @@ class Robot(ABC):
     """
 
     sensor: WrenchSource | None = None
-    stopped_by = ""  # why the robot stopped by itself, in words; the loop then stops, too
+    stopped_by: StopReason | None = None  # why it stopped by itself; the loop then stops, too
     real_sensor = True  # has noise: readings that never change are those of a dead one
     simulated = False  # nobody can be hurt
     led_by = "velocity"  # how `Run.lead` commands it
@@ -216,17 +217,17 @@ class Robot(ABC):
         """
         return self.sensor.problem if self.sensor else ""
 
-    def trouble(self) -> str:
-        """What stands against leading the arm any further, in words; "" if nothing does. It may be
-        asked in every cycle.
+    def trouble(self) -> StopReason | None:
+        """What stands against leading the arm any further; None if nothing does. It may be asked in
+        every cycle.
         """
         return self.stopped_by
 
-    def rivals(self) -> str:
-        """Who else sends what the robot alone should send, since this was last asked, in words; ""
-        if nobody does, or nobody can.
+    def rivals(self) -> StopReason | None:
+        """Who else sends what the robot alone should send, since this was last asked; None if
+        nobody does, or nobody can.
         """
-        return ""
+        return None
 
     def keep_frame(self) -> None:  # noqa: B027  nothing to do, unless anybody may send a wrench
         """From now on believe only wrenches in the frame of the last one."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ur_admittance.config import Config
 from ur_admittance.controller import Controller
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel.spatial import quaternion_of
 from ur_admittance.model import RobotModel
 from ur_admittance.motion.base import Goal, Motion
@@ -114,7 +115,7 @@ class Arming:
         found = self._transforms.problem() or self._node.upkeep.frames.problem()
         found = found or self.driver.problem() or self._identity.problem(robot, config)
         if found:
-            return [found]
+            return [str(found)]
         reasons = preflight.obstacles(robot, config)
         reasons = reasons or self._outside_problem(robot, config) or self._not_agreed()
         return reasons or self._guard_problem(robot)
@@ -204,12 +205,11 @@ class Arming:
         robot, _ = self._node.configured("activate")
         return travel_of(robot.model, self._settled(), robot.look(0.0).q)
 
-    def stops(self, robot: Ros2Robot) -> str:
-        """What stops an arm that moves, in words; or "". Never waits."""
-        found = self._transforms.problem(moving=True) or self.driver.problem()
-        if self.guard is not None:
-            found = found or self.guard.problem()
-        return found
+    def stops(self, robot: Ros2Robot) -> StopReason | None:
+        """What stops an arm that moves; or None. Never waits."""
+        if words := self._transforms.problem(moving=True):
+            return StopReason.of("robot", words)
+        return self.driver.problem() or (self.guard and self.guard.problem())
 
     def _guard_problem(self, robot: Ros2Robot) -> list[str]:
         """Have the guard watch. It is the last to look: it tells the arm to rest, to be heard."""

@@ -11,7 +11,6 @@ import numpy as np
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.base import State
 from ur_admittance.run import Run
-from ur_admittance.run.stops import reasons_of, told
 from ur_admittance.run.summary import Summary
 
 if TYPE_CHECKING:
@@ -101,8 +100,7 @@ class Driving:
         finally:
             node.looping = False
         if summary.faulted:
-            reasons = reasons_of(summary.words, summary.too_late)
-            node.stopped = told(reasons) or "; ".join(summary.words) or "for no reason it knows"
+            node.stopped = summary.reason
             node.get_logger().error(f"the arm was stopped: {node.stopped}")
         if node.at_rest is not None:
             node.at_rest.set_result(None)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.blackboard import Blackboard
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel import layout
 from ur_admittance.robots.ros2 import topics, wire
 from ur_admittance.robots.ros2.robot import Ros2Robot
@@ -99,12 +100,13 @@ class Guard:
         robot.commands.helpers.discard(self.name)
         self._tell("rest")
 
-    def problem(self) -> str:
-        """Why it does not watch, though it should, in words; "" if it does. Never waits."""
+    def problem(self) -> StopReason | None:
+        """Why it does not watch, though it should; None if it does. Never waits."""
         self._listen(0.0)
         if self._watching and self._process.poll() is not None:
-            return "the guard that brakes the arm should this process die has ended; start anew"
-        return ""
+            words = "the guard that brakes the arm should this process die has ended"
+            return StopReason.of("robot", words, "start anew")
+        return None
 
     def close(self) -> None:
         """End it."""

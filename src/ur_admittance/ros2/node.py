@@ -23,6 +23,7 @@ from ur_admittance.config import Config
 from ur_admittance.controller import Controller
 from ur_admittance.controller.packing import pack
 from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.model import RobotModel
 from ur_admittance.realtime import RealTime, prepare, restore
 from ur_admittance.robots.base import watched
@@ -61,7 +62,7 @@ class AdmittanceNode(ManagedNode):
     Attributes:
         robot, controller: while it is configured; else None.
         looping: whether the loop drives the arm.
-        stopped: why the arm was stopped, in words, while it waits for reset; else "".
+        stopped: why the arm was stopped, while it waits for reset; else None.
         refused: why it did not come up at the last attempt.
         at_rest: done when the arm has come to rest, for who waits to leave the active state.
         look_asked: done when all has been looked at that may stand against moving the arm, for who
@@ -99,7 +100,8 @@ class AdmittanceNode(ManagedNode):
         self.robot: Ros2Robot | None = None
         self.controller: Controller | None = None
         self.board: Blackboard | None = None
-        self.looping, self.stopped, self.refused = False, "", [""]
+        self.looping, self.refused = False, [""]
+        self.stopped: StopReason | None = None
         given = given_to(self)
         config = (config or Config()).replace(given)
         self.frozen_by_default = real_sensor and config.safety.frozen_samples is None
@@ -148,7 +150,7 @@ class AdmittanceNode(ManagedNode):
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Watch only, once the arm is at rest."""
         if self.assent.permits("clear"):
-            self.stopped = ""
+            self.stopped = None
         if self.robot is not None and self.controller is not None:
             self.arming.rest()
             if self.controller.mode == "stopped":  # one that only watches, and can be tared
@@ -348,7 +350,7 @@ class AdmittanceNode(ManagedNode):
     def begin(self) -> None:
         """Nothing stands against moving the arm: let the loop do so."""
         self.controller = self.arming.begin()
-        self.stopped = ""
+        self.stopped = None
         self.upkeep.diagnose()  # the first time takes longer, and must not delay a tick
 
     @property

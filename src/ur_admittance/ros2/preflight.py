@@ -62,7 +62,7 @@ def data_problems(robot: Ros2Robot, config: Config) -> list[str]:
         found.append(f"the wrench on {wrench} is not finite: {state.wrench.tolist()}")
     if found:
         return found
-    found += [rivals] if (rivals := robot.rivals()) else []
+    found += [str(rivals)] if (rivals := robot.rivals()) else []
     rate = (robot.heard - heard) / seconds
     if robot.pace.problem(rate, joints, safety.joint_timeout):  # a second more, to be sure
         heard, since = robot.heard, state.joint_time

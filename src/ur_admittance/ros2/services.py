@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 from std_srvs.srv import Trigger
 
 from ur_admittance.calibration.tare import tare
-from ur_admittance.controller import Controller
 from ur_admittance.errors import AdmittanceError, RobotError
 from ur_admittance.robots.ros2 import topics
-from ur_admittance.run.stops import reasons_of, told
 
 if TYPE_CHECKING:
     from ur_admittance.ros2.node import AdmittanceNode
@@ -70,8 +68,8 @@ def _stop(node: AdmittanceNode) -> str:
     if not node.looping:
         raise RobotError(f"stop: nothing moves, the node is {node.state}")
     if controller.mode == "stopped":
-        return f"the arm is braking already: {_why(controller)}"
-    controller.stop("asked for by the stop service; see that the arm may move again")
+        return f"the arm is braking already: {controller.reason}"
+    controller.stop("asked for by the stop service")
     return "the arm brakes to rest and stays there until reset"
 
 
@@ -94,7 +92,7 @@ def _check_reset(node: AdmittanceNode) -> None:
     _, controller = node.configured("reset")
     if node.looping and controller.mode == "stopped":
         raise RobotError(
-            f"reset: the arm is still braking ({_why(controller)}); ask again when it is at rest"
+            f"reset: the arm is still braking ({controller.reason}); ask again when it is at rest"
         )
     if not node.stopped:
         doing = "the arm gives way" if node.looping else f"the node is {node.state}"
@@ -103,10 +101,6 @@ def _check_reset(node: AdmittanceNode) -> None:
         raise RobotError(f"reset: not allowed from the graph; {node.how_to_go_on}")
     if node.state != "active":
         raise RobotError(f"reset: the node is {node.state}; activate it")
-
-
-def _why(controller: Controller) -> str:
-    return told(reasons_of(controller.status_words()))
 
 
 def _set_equilibrium(node: AdmittanceNode) -> str:

@@ -111,6 +111,7 @@ class Upkeep:
         level, words = "ok", node.state
         if node.stopped:
             level, words = "error", f"stopped: {node.stopped}; {node.how_to_go_on}"
+            values |= {"stopped by": node.stopped.code, "what to do": node.stopped.advice}
         elif node.looping:
             said = words_of(status)
             level = "error" if status & (bits.HOLDS | bits.STOPS) else "warn" if said else "ok"

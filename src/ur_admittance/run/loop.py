@@ -10,12 +10,13 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from ur_admittance.errors import AdmittanceError, RobotError
-from ur_admittance.faults import shares
+from ur_admittance.faults import StopReason, shares
 from ur_admittance.kernel.check import GAP, LONGEST_DT
 from ur_admittance.motion.base import Motion
 from ur_admittance.realtime import RealTime, prepare, restore
@@ -23,7 +24,7 @@ from ur_admittance.robots.base import Consent, Robot, State
 from ur_admittance.robots.wrench_rate import WrenchRate
 from ur_admittance.run import preflight
 from ur_admittance.run.driver import Board, Driver
-from ur_admittance.run.signals import signals
+from ur_admittance.run.signals import interrupted, signals
 from ur_admittance.run.summary import Summary
 
 LATE = 1.5  # periods between two states, beyond which the second counts as late
@@ -39,11 +40,12 @@ class RunError(RobotError):
 
     Attributes:
         trace: what the driver kept of the last two seconds, oldest first.
+        reason: why the arm was stopped.
     """
 
-    def __init__(self, message: str, trace: np.ndarray) -> None:
-        super().__init__(message)
-        self.trace = trace
+    def __init__(self, trace: np.ndarray, reason: StopReason) -> None:
+        super().__init__(f"{reason.text}; the arm was stopped")
+        self.trace, self.reason = trace, reason
 
 
 def tell_refused(
@@ -92,7 +94,7 @@ def drive(
             robot.spin = bool(real_time and real_time.spin)
             tell_refused(loop.summary.refused, real_time, tell)
             if asked:  # before the start: there is none
-                loop.summary.asked = True
+                loop.summary.asked, loop.summary.reason = True, interrupted(asked[0])
                 return loop.close()
             loop.start(checked, tell, begun)
             while not (asked or loop.ended(seconds) or (to_its_end and loop.arrived)):
@@ -100,12 +102,10 @@ def drive(
             loop.come_to_rest(asked)
         except BaseException as error:
             moved = controller.mode != "inactive"
-            loop.give_up(error)
+            reason = loop.give_up(error)
             if not (moved and isinstance(error, Exception)):
                 raise
-            known = isinstance(error, AdmittanceError)
-            words = str(error) if known else f"run: {type(error).__name__}: {error}"
-            raise RunError(f"{words}; the arm was stopped", controller.trace()) from error
+            raise RunError(controller.trace(), reason) from error
         finally:
             robot.spin = spin
             if real_time:
@@ -128,6 +128,8 @@ class _Loop:
         self.robot, self.controller, self.require = robot, controller, require
         self.board, self.motion, self.each = board, motion, each
         self.summary = Summary()
+        self.problem = ""
+        self.request: StopReason | None = None  # of another process, to end the run
         self.send = _sender(robot, controller)
         timing = controller.outputs["timing"]
         timing[:] = 0
@@ -185,6 +187,8 @@ class _Loop:
             controller.activate(state.q)
         else:  # which begins where the arm stands
             controller.activate(state.q, controller.model.fk(state.q))
+        if self.board is not None:
+            self.board.reason = None
         self.before = self.started = state.began
         self.ticked = self.robot.clock()
         self.cycle = state.cycle
@@ -204,7 +208,7 @@ class _Loop:
         passed = self.before - self.started
         ended = self.controller.mode in ("stopped", "inactive")
         if self.board is not None and (request := self.board.request()):
-            self.summary.request, ended = request, True
+            self.request, ended = StopReason.of("asked", request.text), True
         return (seconds is not None and passed >= seconds) or ended
 
     @property
@@ -218,7 +222,7 @@ class _Loop:
         now, woken = robot.clock(), time.perf_counter()
         if now - self.ticked > controller.params["lost_timeout"][0]:
             controller.activate(state.q)  # the arm has stopped by itself long ago: no old command
-            self._stop(f"the loop slept for {now - self.ticked:.2f} s")
+            controller.stop(_late(f"the loop slept for {now - self.ticked:.2f} s"))
         self.ticked = now
         if robot.stopped_by:
             controller.stop(robot.stopped_by)
@@ -303,48 +307,58 @@ class _Loop:
         self.in_a_row += 1
         self.this_second += 1
         if self.in_a_row >= OVERRUNS_IN_A_ROW:
-            self._stop(f"the loop missed its cycle {self.in_a_row} times in a row")
+            words = f"the loop missed its cycle {self.in_a_row} times in a row"
+            self.controller.stop(_late(words))
         elif self.this_second > max(1.0, OVERRUNS_SHARE * self.robot.rate):
-            self._stop(f"the loop missed its cycle {self.this_second} times within a second")
-
-    def _stop(self, why: str) -> None:
-        if not self.summary.too_late or self.controller.mode != "stopped":  # else: it was told
-            self.summary.too_late = why
-            self.controller.stop(why)
+            words = f"the loop missed its cycle {self.this_second} times within a second"
+            self.controller.stop(_late(words))
 
     def come_to_rest(self, asked: list[int]) -> None:
         """Brake. A second signal leaves it to the robot's own stop."""
-        problem = self.robot.wrench_problem
+        self.problem = self.robot.wrench_problem  # what the sensor says of itself explains it
         if self.controller.mode != "stopped":
             self.controller.deactivate()
+        self._tell(asked)
         count, deadline = len(asked), self.before + _PATIENCE
         while self._moving() and self.before < deadline and len(asked) == count:
             self.tick()
-        self.summary.asked = bool(asked or self.summary.request)
+        self._tell(asked)
+        self.summary.asked = bool(asked or self.request)
         self.summary.mode = self.controller.mode
-        self.summary.words = self.controller.status_words()
-        if problem:  # what the sensor says of itself explains why its wrench was lost
-            self.summary.words = [
-                f"{words} ({problem})" if words.startswith("wrench_lost") else words
-                for words in self.summary.words
-            ]
         self.robot.stop()
 
-    def give_up(self, error: BaseException) -> None:
+    def _tell(self, asked: list[int]) -> None:
+        """Why it ends, here and to all readers: what stopped the arm, or who asked for it."""
+        told = self.summary.reason
+        reason = self.controller.reason or self.request
+        if reason is not None and reason.code == "wrench_lost" and self.problem:
+            reason = reason._replace(text=f"{reason.text} ({self.problem})")
+        self.summary.reason = reason or (interrupted(asked[0]) if asked else None)
+        if self.board is not None and self.summary.reason != told:
+            self.board.reason = self.summary.reason
+
+    def give_up(self, error: BaseException) -> StopReason:
         """Come to rest after an error: by the tick, as long as that works, with nothing around it
-        that may fail; else along the last command.
+        that may fail; else along the last command. Returns the reason of the stop.
         """
-        self.board = self.motion = self.each = None
+        board, self.board, self.motion, self.each = self.board, None, None, None
+        known = isinstance(error, AdmittanceError)
+        words = str(error) if known else f"run: {type(error).__name__}: {error}"
+        reason, moved = StopReason.of("error", words), self.controller.mode != "inactive"
         try:
-            if self.controller.mode != "inactive":
-                self.controller.stop(f"{type(error).__name__}: {error}")
+            if moved:
+                self.controller.stop(reason)
                 deadline = self.before + _PATIENCE
                 self.tick()
                 while self._moving() and self.before < deadline:
                     self.tick()
         except Exception:  # the error that ended the run is the one to tell
             self._play_out()
+        if moved and board is not None:
+            with suppress(Exception):  # it may be what failed
+                board.reason = reason
         self.robot.stop()
+        return reason
 
     def _play_out(self) -> None:
         """From the last command to rest: all joints together, as hard as the slowest may."""
@@ -372,6 +386,10 @@ class _Loop:
         self.summary.held = shares(self.statuses)
         self.summary.seconds = self.before - self.started
         return self.summary
+
+
+def _late(words: str) -> StopReason:
+    return StopReason.of("late", words)
 
 
 def _sender(robot: Robot, controller: Driver) -> Callable[[], None]:

@@ -16,6 +16,7 @@ from ur_admittance.config.advice import payload_warning
 from ur_admittance.config.field import AXES
 from ur_admittance.controller import Controller, LiveParameters
 from ur_admittance.errors import RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.motion.base import Motion
 from ur_admittance.motion.joints import JointPath
 from ur_admittance.motion.straight import Straight, travel_of
@@ -283,7 +284,12 @@ class Run:
         with self._punctual(()) as asked:
             return shake(self.robot, rates, problem, asked)
 
-    def stop(self, why: str) -> None:
+    @property
+    def reason(self) -> StopReason | None:
+        """What stopped the arm, or who ended the run; None where nobody did."""
+        return self.summary.reason
+
+    def stop(self, why: str | StopReason) -> None:
         """Brake to rest; the run ends there."""
         if self.controller is not None:
             self.controller.stop(why)

@@ -7,6 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
+from ur_admittance.faults import StopReason
+
+_SAID: dict[int, str] = {
+    signal.SIGINT: "Ctrl-C",
+    signal.SIGTERM: "SIGTERM",
+    signal.SIGHUP: "its terminal was closed",
+}
+
 
 @runtime_checkable
 class Asked(Protocol):
@@ -25,6 +33,11 @@ class _Note:
         # A closed terminal says it twice, through kernel and shell, and means it once.
         if number != signal.SIGHUP or not self.asked:
             self.asked.append(number)
+
+
+def interrupted(number: int) -> StopReason:
+    """The reason of a run that such a signal ended."""
+    return StopReason.of("interrupted", _SAID.get(number, "somebody ended it"))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ur_admittance.run.stops import reasons_of
+from ur_admittance.faults import StopReason
 
 
 class Histogram:
@@ -57,10 +57,8 @@ class Summary:
         missed: states that were never seen.
         seconds: how long it took, on the robot's clock.
         mode: of the controller at the end.
-        words: its status at the end, in words.
+        reason: what stopped the arm, or who ended the run; None where its time was over.
         asked: whether a signal ended it, or a request.
-        request: of another process, that ended it.
-        too_late: why the loop itself stopped the arm, if it did.
         refused: real-time wishes not granted.
         held: share of the ticks in each limit or hold, by name, the greatest first.
         period: between two states.
@@ -74,10 +72,8 @@ class Summary:
     missed: int = 0
     seconds: float = 0.0
     mode: str = "inactive"
-    words: list[str] = field(default_factory=list)
+    reason: StopReason | None = None
     asked: bool = False
-    request: str = ""
-    too_late: str = ""
     refused: list[str] = field(default_factory=list)
     held: dict[str, float] = field(default_factory=dict)
     period: Histogram = field(default_factory=Histogram)
@@ -98,25 +94,15 @@ class Summary:
         self.held = dict(sorted(shares.items(), key=lambda item: -item[1]))
         for name in ("ticks", "late", "overruns", "missed", "seconds"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
-        for name in ("mode", "words", "asked", "request", "too_late"):
+        for name in ("mode", "reason", "asked"):
             setattr(self, name, getattr(later, name))
         for name in ("period", "tick", "reaction"):
             getattr(self, name).follow(getattr(later, name))
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values: times in s, quantiles of what took time."""
-        plain = (
-            "ticks",
-            "late",
-            "overruns",
-            "missed",
-            "seconds",
-            "mode",
-            "words",
-            "refused",
-            "faulted",
-        )
-        plain += ("asked", "request", "too_late", "held")
+        plain = ("ticks", "late", "overruns", "missed", "seconds", "mode", "faulted", "asked")
+        plain += ("refused", "held")
         times = {name: getattr(self, name).as_dict() for name in ("period", "tick", "reaction")}
-        stops = [reason._asdict() for reason in reasons_of(self.words, self.too_late)]
-        return {name: getattr(self, name) for name in plain} | times | {"stops": stops}
+        reason = self.reason and self.reason.as_dict()
+        return {name: getattr(self, name) for name in plain} | times | {"reason": reason}

@@ -43,7 +43,7 @@ class Recorder:
 
     with Blackboard.create("sim", 500.0, controller.live) as board:
         with Recorder("sim", "push.mcap", robot.model) as recorder:
-            summary = loop.run(robot, controller, board=board)
+            summary = ua.run(robot, controller, board=board)
             recorder.close({"ticks": summary.ticks})
     """
 

@@ -16,6 +16,7 @@ from numpy.lib import recfunctions
 
 from ur_admittance.config import Config
 from ur_admittance.errors import AdmittanceError, RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel import layout
 from ur_admittance.model import Link, RobotModel
 from ur_admittance.telemetry import messages
@@ -50,6 +51,7 @@ class Recording:
     damage: tuple[tuple[int, int], ...] = ()
     damaged: int = 0  # ticks that were in there
     breaks: tuple[int, ...] = ()  # indices of records before which such ticks are missing
+    reason: StopReason | None = None  # what stopped the arm, or who ended the run; None: nobody
 
     def damage_words(self) -> str:
         """What is damaged, and what that costs; "" if nothing is."""
@@ -94,6 +96,7 @@ def read(path: str | Path) -> Recording:
 def _recording(path: Path, found: Found) -> Recording:
     about, end = found.metadata[ABOUT], found.metadata.get(END, {})
     order = np.array(found.sequence, np.int64)
+    reason = json.loads(end.get("reason", "null"))
     breaks = np.flatnonzero(np.diff(order, prepend=-1) != 1)
     written = int(end["written"]) if end else int(order.max(initial=-1)) + 1
     kind = np.dtype((np.record, ast.literal_eval(about["outputs"])))
@@ -124,6 +127,7 @@ def _recording(path: Path, found: Found) -> Recording:
         damage=tuple(found.damage),
         damaged=written - len(records),
         breaks=tuple(breaks.tolist()),
+        reason=reason and StopReason(**reason),
     )
 
 

@@ -89,13 +89,14 @@ class Scribe:
     def finish(self, summary: Mapping[str, Any], problem: str = "") -> None:
         """Write what is left, and the end of the file."""
         self._flush()
-        self.problem = self.problem or problem
+        self.problem, reason = self.problem or problem, self._reader.reason
         end = {
             "written": str(self.written),
             "lost": str(self.lost),
             "lost_parameters": json.dumps(self._forgotten),
             "problem": self.problem,
             "summary": json.dumps(summary),
+            "reason": json.dumps(reason and reason.as_dict()),
         }
         try:
             self._file.add_metadata(END, sealed(end))

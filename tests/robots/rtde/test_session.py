@@ -67,9 +67,9 @@ def test_all_that_differs_is_said_together_and_nothing_is_started() -> None:
 def test_our_program_is_seen_to_run_and_takes_a_command_for_every_state() -> None:
     with session() as (one, fake):
         one.engage()
-        assert one.engaged and one.runs and one.problem() == ""
+        assert one.engaged and one.runs and one.problem() is None
         commanded(one, 100, VELOCITY, np.full(6, 0.1))
-        assert one.runs and one.problem() == ""
+        assert one.runs and one.problem() is None
         np.testing.assert_allclose(one.states.qd, 0.1, atol=0.02)
         assert one.speed == pytest.approx(0.1, abs=0.02)
         assert fake.machine.program_state == "PLAYING"
@@ -81,7 +81,7 @@ def test_commands_that_come_no_more_end_the_program_and_the_next_session_is_told
         commanded(one, 20, VELOCITY, np.full(6, 0.1))
         for _ in range(60):
             one.next()
-        assert not one.runs and "program" in one.problem()
+        assert not one.runs and "program" in str(one.problem())
         assert fake.machine.program_state == "STOPPED"
         again = Session(
             "127.0.0.1",
@@ -102,9 +102,9 @@ def test_commands_that_nobody_takes_are_noticed() -> None:
         commanded(one, 20, HOLD)
         fake.machine.load_script("def other():\n  while True:\n    sync()\n  end\nend\n")
         commanded(one, 2, HOLD)
-        assert one.runs and one.problem() == ""
+        assert one.runs and one.problem() is None
         commanded(one, 60, HOLD)
-        assert one.runs and "another one runs in its place" in one.problem()
+        assert one.runs and "another one runs in its place" in str(one.problem())
 
 
 def test_a_robot_that_stops_itself_is_a_problem_with_what_to_do() -> None:
@@ -113,7 +113,7 @@ def test_a_robot_that_stops_itself_is_a_problem_with_what_to_do() -> None:
         commanded(one, 20, HOLD)
         fake.machine.protective_stop()
         commanded(one, 5, HOLD)
-        assert not one.runs and "unlock it on the pendant" in one.problem()
+        assert not one.runs and "unlock it on the pendant" in str(one.problem())
 
 
 def test_who_only_watches_sends_nothing_and_starts_nothing() -> None:
@@ -122,7 +122,7 @@ def test_who_only_watches_sends_nothing_and_starts_nothing() -> None:
         one.engage()
         for _ in range(20):
             assert one.next() >= 0
-        assert fake.machine.program_state == "STOPPED" and one.problem() == ""
+        assert fake.machine.program_state == "STOPPED" and one.problem() is None
         assert one.last_end() == ""
 
 

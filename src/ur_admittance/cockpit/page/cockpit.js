@@ -104,8 +104,10 @@ const handlers = {
   },
   life(life) {
     page.life = life;
-    $("stopped").hidden = life.state !== "stopped";
-    $("why").textContent = life.why;
+    $("stopped").hidden = life.state !== "stopped" && !life.reason;
+    $("reset").hidden = life.state !== "stopped";
+    $("why").textContent = life.reason?.text ?? "";
+    $("what-to-do").textContent = life.reason?.advice ? `What to do: ${life.reason.advice}` : "";
     page.view.shapes(life.scene);
   },
   trust({ trusted }) {
@@ -201,7 +203,7 @@ addEventListener("keydown", (event) => {
   }
 }, true);
 $("reset").onclick = () => {
-  $("confirm-why").textContent = `It was stopped: ${page.life.why}`;
+  $("confirm-why").textContent = `It was stopped: ${page.life.reason?.text ?? "it ended"}`;
   $("confirm").showModal();
 };
 for (const button of document.querySelectorAll("#confirm button"))

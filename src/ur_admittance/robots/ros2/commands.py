@@ -8,6 +8,7 @@ from typing import Any
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ur_admittance.faults import StopReason
 from ur_admittance.robots.ros2 import topics, wire
 
 _ARRIVES = 2.0  # s, for the last command, if a listener is slow or has died
@@ -71,21 +72,19 @@ class Commands:
         """How many listen to our commands."""
         return sum(each.get_subscription_count() for each in self._publishers.values())
 
-    def others(self, mode: str) -> str:
-        """Who else publishes commands of this kind, in words; "" if nobody does."""
+    def others(self, mode: str) -> StopReason | None:
+        """Who else publishes commands of this kind; None if nobody does."""
         topic = self.topic(mode)
         own = int(self.publishes(mode))
         known = own + len(self.helpers)
         if self._node.count_publishers(topic) <= known:  # quick; who they are takes longer
-            return ""
+            return None
         found = wire.others_on(self._node, topic, own)
         others = [name for name in found if name not in self.helpers]
         if not others:
-            return ""
-        return (
-            f"{', '.join(others)} publishes on {topic}, too; end it first (what was killed is "
-            f"forgotten after {_LEASE:g} s)"
-        )
+            return None
+        advice = f"end it first (what was killed is forgotten after {_LEASE:g} s)"
+        return StopReason.of("robot", f"{', '.join(others)} publishes on {topic}, too", advice)
 
     def release(self) -> None:
         """Publish no more, when what was sent has arrived: with its publisher, DDS forgets a

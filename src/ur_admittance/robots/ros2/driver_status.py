@@ -12,29 +12,33 @@ from typing import Any
 
 from std_msgs.msg import Bool
 
+from ur_admittance.faults import StopReason
 from ur_admittance.robots.modes import ROBOT_MODES, ROBOT_RUNNING, SAFE_MODES, SAFETY_MODES
 from ur_admittance.robots.ros2 import topics, wire
 
 
-def robot_problem(mode: int) -> str:
-    """Why an arm in this robot mode must not be commanded, in words; or ""."""
+def robot_problem(mode: int) -> StopReason | None:
+    """Why an arm in this robot mode must not be commanded; or None."""
     if mode == ROBOT_RUNNING:
-        return ""
-    words = ROBOT_MODES.get(mode, "unknown")
-    return f"the robot is not running (robot mode {mode}, {words}); bring it up on the pendant"
+        return None
+    words = f"the robot is not running (robot mode {mode}, {ROBOT_MODES.get(mode, 'unknown')})"
+    return StopReason.of("robot", words, "bring it up on the pendant")
 
 
-def safety_problem(mode: int) -> str:
+def safety_problem(mode: int) -> StopReason | None:
     """Likewise for a safety mode."""
     if mode in SAFE_MODES:
-        return ""
-    words = SAFETY_MODES.get(mode, "unknown")
-    return f"the robot's safety has stopped it (safety mode {mode}, {words}); clear it there first"
+        return None
+    name = SAFETY_MODES.get(mode, "unknown")
+    words = f"the robot's safety has stopped it (safety mode {mode}, {name})"
+    return StopReason.of("robot", words, "clear it there first")
 
 
-def program_problem(running: bool) -> str:
+def program_problem(running: bool) -> StopReason | None:
     """Likewise for the program that listens to the driver."""
-    return "" if running else "the robot's program does not run; press play on the pendant"
+    if running:
+        return None
+    return StopReason.of("robot", "the robot's program does not run", "press play on the pendant")
 
 
 class DriverStatus:
@@ -46,7 +50,7 @@ class DriverStatus:
             io: a node that no executor spins.
             resolve: makes the real name of a topic.
         """
-        kinds: list[tuple[str, Any, Callable[[Any], str]]] = [
+        kinds: list[tuple[str, Any, Callable[[Any], StopReason | None]]] = [
             (topics.PROGRAM_RUNNING, Bool, lambda message: program_problem(message.data))
         ]
         try:
@@ -62,12 +66,12 @@ class DriverStatus:
             (wire.Inbox(io, kind, resolve(topic), wire.LATCHED), judge)
             for topic, kind, judge in kinds
         ]
-        self._found = [""] * len(kinds)
+        self._found: list[StopReason | None] = [None] * len(kinds)
 
-    def problem(self) -> str:
-        """What stands against commanding the arm, in words; "" if nothing is known to."""
+    def problem(self) -> StopReason | None:
+        """What stands against commanding the arm; None if nothing is known to."""
         for place, (inbox, judge) in enumerate(self._inboxes):
             message = inbox.newest()
             if message is not None:
                 self._found[place] = judge(message)
-        return next((words for words in self._found if words), "")
+        return next((reason for reason in self._found if reason), None)

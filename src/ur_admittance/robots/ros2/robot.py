@@ -20,6 +20,7 @@ from sensor_msgs.msg import JointState
 from ur_admittance.config import Config
 from ur_admittance.config.validate import as_sign, as_time_from_start, six
 from ur_admittance.errors import RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.base import Robot, State
 from ur_admittance.robots.ros2 import hearing, topics, wire
@@ -50,7 +51,7 @@ class Ros2Robot(Robot):
         heard: joint states of use so far, those that were lost included.
         problem: why the last joint state was of no use, in words; "" if it was.
         senders: who sent joint states and wrenches of use, by topic, since it was last emptied.
-        strange: why a wrench was not believed since `keep_frame`, in words; or "".
+        strange: why a wrench was not believed since `keep_frame`; or None.
         told: called with every velocity before it is sent, rad/s (6,).
         resolve: makes the real name of a topic, where names are remapped.
         meanwhile: called now and then by a `look` that takes its time.
@@ -83,7 +84,7 @@ class Ros2Robot(Robot):
         """
         self.config = Config() if config is None else config
         wire.refuse_places(self.config)
-        self.problem = self.strange = ""
+        self.problem, self.strange = "", None
         self._given = wire.model_named(model, self.config) if isinstance(model, str) else model
         self._wrench_topic, self._sign, self._name, self._watch = (
             wrench,
@@ -218,7 +219,7 @@ class Ros2Robot(Robot):
 
         Returns what stands against it, in words; "" if it is ours.
         """
-        found = self.commands.others(mode)
+        found = str(self.commands.others(mode) or "")
         if not found:
             publisher, deadline = self.commands.publisher(mode), time.monotonic() + _MATCHING
             while not publisher.get_subscription_count() and time.monotonic() < deadline:
@@ -228,7 +229,9 @@ class Ros2Robot(Robot):
                     f"nobody listens on {self.commands.topic(mode)}; load and activate that "
                     "controller, or choose another output.mode"
                 )
-            found = found or self.commands.others(mode)  # whoever claimed it at the same moment
+            found = found or str(
+                self.commands.others(mode) or ""
+            )  # whoever claimed it at the same moment
         if found:
             self.release()
         return found
@@ -236,11 +239,11 @@ class Ros2Robot(Robot):
     def release(self) -> None:
         """Command the arm no more, and believe wrenches in any frame again."""
         self.commands.release()
-        self._wrench_reader.only, self.strange = None, ""
+        self._wrench_reader.only = self.strange = None
 
     def keep_frame(self) -> None:
         """From now on believe only wrenches in the frame of the last one, until `release`."""
-        self._wrench_reader.only, self.strange = self._wrench_reader.frame, ""
+        self._wrench_reader.only, self.strange = self._wrench_reader.frame, None
 
     @property
     def wrench_topic(self) -> str:
@@ -254,21 +257,22 @@ class Ros2Robot(Robot):
         senders = wire.others_on(self._node, self.wrench_topic)
         self.real_sensor = not senders or any(name != f"/{topics.SIM_ARM}" for name in senders)
 
-    def rivals(self) -> str:
-        """Which topic several nodes have sent on since this was last asked, in words; or ""."""
-        found = ""
+    def rivals(self) -> StopReason | None:
+        """Which topic several nodes have sent on since this was last asked; or None."""
+        found = None
         for topic, senders in self.senders.items():
             if len(senders) > 1:
-                found = f"{len(senders)} publishers send on {self.resolve(topic)}; keep one"
+                words = f"{len(senders)} publishers send on {self.resolve(topic)}"
+                found = StopReason.of("robot", words, "keep one")
             senders.clear()
         return found
 
-    def trouble(self) -> str:
-        """Who else commands the arm, or sends joint states or wrenches, in words; or "". Looked at
-        ten times a second, however often it is asked.
+    def trouble(self) -> StopReason | None:
+        """Who else commands the arm, or sends joint states or wrenches; or None. Looked at ten
+        times a second, however often it is asked.
         """
         if time.monotonic() < self._next_look:
-            return ""
+            return None
         self._next_look = time.monotonic() + _TROUBLE
         return self.strange or self.commands.others(self.config.output.mode) or self.rivals()
 
@@ -331,10 +335,9 @@ class Ros2Robot(Robot):
         for data in self.wrenches.new():
             self.senders[self._wrench_topic].add(self.wrenches.sender)
             if not self._wrench_reader.read(data, state.wrench):
-                self.strange = self.strange or (
-                    f"a wrench on {self.wrench_topic} is given in {self.wrench_frame!r}, those "
-                    f"before in {self._wrench_reader.only!r}; it is not believed; see who sends it"
-                )
+                words = f"a wrench on {self.wrench_topic} is given in {self.wrench_frame!r}, those "
+                words += f"before in {self._wrench_reader.only!r}; it is not believed"
+                self.strange = self.strange or StopReason.of("robot", words, "see who sends it")
                 continue
             if self._sign < 0:
                 np.negative(state.wrench, out=state.wrench)

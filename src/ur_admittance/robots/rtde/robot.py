@@ -13,6 +13,7 @@ from ur_admittance.config import Config
 from ur_admittance.config.validate import as_time_from_start, pose_of, six
 from ur_admittance.controller.at_rest import STILL_TURN
 from ur_admittance.errors import RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.model import RobotModel
 from ur_admittance.realtime import SPIN_SECONDS
@@ -72,7 +73,7 @@ class RtdeRobot(Robot):
                 tell: takes a line for a person, such as what to press on the pendant;
                 make, clock: how sockets and time are made, for tests.
         """
-        self.stopped_by = ""
+        self.stopped_by = None
         self._session = Session(host, watch=watch, **options)
         self._config, self._expected = config or Config(), expected or Expected()
         refuse_two_places(sensor, self._config)
@@ -279,7 +280,7 @@ class RtdeRobot(Robot):
         if self.sensor is None:
             state.wrench_time = now
 
-    def _stopped(self, why: str) -> None:
+    def _stopped(self, why: StopReason) -> None:
         """Latch why, and command nothing but rest, from this cycle on."""
         self.stopped_by = why
         if not self._watch:

@@ -12,6 +12,7 @@ import numpy as np
 from ur_admittance.config import Config
 from ur_admittance.controller.at_rest import STILL_TURN
 from ur_admittance.errors import RobotError
+from ur_admittance.faults import StopReason
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.rtde import script
 from ur_admittance.robots.rtde.address import USUAL, name_of
@@ -139,7 +140,7 @@ class Session:
         if self._urcap is not None:
             lines = [line for line in lines if not line.startswith("control:")]
         problem = self.states.status.robot_problem()
-        return [problem, *lines] if problem else lines
+        return [f"{problem.text}; {problem.advice}", *lines] if problem else lines
 
     def last_end(self) -> str:
         """How the last program ended that did not end as it should have, in words; or ""."""
@@ -253,27 +254,25 @@ class Session:
         status = self.states.status
         return status.fine and status[5:8] == (RUNS, self._session, 0)
 
-    def problem(self) -> str:
-        """Why the arm must not be commanded any more, in words, and what to do; or ""."""
+    def problem(self) -> StopReason | None:
+        """Why the arm must not be commanded any more, and what to do; or None."""
         whole, bad = self.states.whole, self.client.stream.bad
         if bad != self._bad.seen and self._bad.too_many(bad, self.clock()):
-            return (
-                f"{BadPackets.MOST} packets from the robot made no sense within "
-                f"{BadPackets.SECONDS:g} s; look at the cable and what is between, then start again"
-            )
+            words = f"{BadPackets.MOST} packets from the robot made no sense within "
+            words += f"{BadPackets.SECONDS:g} s"
+            advice = "look at the cable and what is between, then start again"
+            return StopReason.of("robot", words, advice)
         if whole[:-1] != self._fine:  # seldom: they hardly ever change
             if not self.runs:
                 return self.states.status.robot_problem() or self._program_problem()
             self._fine = whole[:-1]
         if self._packet.count - whole[-1] > self._lag:
-            return (
-                "the program on the robot takes no commands any more: another one runs in its "
-                "place; end that, then start again"
-            )
-        return ""
+            words = "the program on the robot takes no commands any more: another one runs in its "
+            return StopReason.of("robot", f"{words}place", "end that, then start again")
+        return None
 
-    def _program_problem(self) -> str:
-        return "" if self._watch else self.states.status.program_problem(self._session)
+    def _program_problem(self) -> StopReason | None:
+        return None if self._watch else self.states.status.program_problem(self._session)
 
     @property
     def speed(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ur_admittance.faults import StopReason
 from ur_admittance.robots.modes import ROBOT_MODES, ROBOT_RUNNING, SAFE_MODES, SAFETY_MODES
 from ur_admittance.robots.rtde.script import RUNS, WHY
 
@@ -15,6 +16,7 @@ RUNTIME = {
     0: "is stopping", 1: "was stopped", 3: "is pausing", 4: "is paused", 5: "is being resumed",
 }  # fmt: skip
 NAMES = ("robot_mode", "safety_mode", "safety_status_bits", "runtime_state", "robot_status_bits")
+_CLEAR = "clear it on the pendant, then start again"
 _WHAT_TO_DO = {
     3: "see what the arm ran into, free it, unlock it on the pendant, and start again",
     5: "close the safeguard (door, light curtain), then start again",
@@ -60,40 +62,37 @@ class Status(NamedTuple):
             and not self.robot_bits & TEACH_BUTTON
         )
 
-    def robot_problem(self) -> str:
-        """Why the robot cannot move, in words, and what to do; or ""."""
+    def robot_problem(self) -> StopReason | None:
+        """Why the robot cannot move, and what to do; or None."""
         if self.safety_mode not in SAFE_MODES:
             words = SAFETY_MODES.get(self.safety_mode, "unknown")
-            advice = _WHAT_TO_DO.get(self.safety_mode, "clear it on the pendant, then start again")
-            return f"the robot's safety has stopped it ({words}); {advice}"
+            advice = _WHAT_TO_DO.get(self.safety_mode, _CLEAR)
+            return StopReason.of("robot", f"the robot's safety has stopped it ({words})", advice)
         if self.safety_bits & STOPPED_BITS:
-            return (
-                f"the robot's safety has stopped it (status bits {self.safety_bits:#x}); clear it "
-                "on the pendant, then start again"
-            )
+            words = f"the robot's safety has stopped it (status bits {self.safety_bits:#x})"
+            return StopReason.of("robot", words, _CLEAR)
         if self.robot_mode != ROBOT_RUNNING:
             words = ROBOT_MODES.get(self.robot_mode, "unknown")
-            return (
-                f"the robot is not running ({words}); switch the arm on and release its brakes on "
-                "the pendant, then start again"
-            )
+            advice = "switch the arm on and release its brakes on the pendant, then start again"
+            return StopReason.of("robot", f"the robot is not running ({words})", advice)
         if self.robot_bits & TEACH_BUTTON:
-            return "the arm is being moved by hand (freedrive); let it go, and start again"
-        return ""
+            words = "the arm is being moved by hand (freedrive)"
+            return StopReason.of("robot", words, "let it go, and start again")
+        return None
 
-    def program_problem(self, session: int) -> str:
-        """Why our program does not move the arm, in words, and what to do; or ""."""
+    def program_problem(self, session: int) -> StopReason | None:
+        """Why our program does not move the arm, and what to do; or None."""
+        words, advice = "has ended", "start again"
         if self.session != session:
-            return (
-                "another controller has taken over the robot (its program is of session "
-                f"{self.session}, ours {session}); end the other one, then start again"
-            )
+            words = "another controller has taken over the robot (its program is of session "
+            words += f"{self.session}, ours {session})"
+            return StopReason.of("robot", words, "end the other one, then start again")
         if self.why:
-            words = WHY.get(self.why, f"reason {self.why}")
-            return f"the program on the robot has ended: {words}; see to that, then start again"
-        if self.runtime_state != PLAYING:
+            words += f": {WHY.get(self.why, f'reason {self.why}')}"
+            advice = "see to that, then start again"
+        elif self.runtime_state != PLAYING:
             words = RUNTIME.get(self.runtime_state, f"is in state {self.runtime_state}")
-            return f"the program on the robot {words}; start again when the arm may move"
-        if self.program != RUNS:
-            return "the program on the robot has ended; start again"
-        return ""
+            advice = "start again when the arm may move"
+        elif self.program == RUNS:
+            return None
+        return StopReason.of("robot", f"the program on the robot {words}", advice)
