@@ -63,12 +63,7 @@ class Controller(Streaming):
         *,
         live: LiveParameters | None = None,
     ) -> None:
-        """
-        Args:
-            model: the arm.
-            config: how it gives way.
-            live: parameters of that configuration and arm which others see already.
-        """
+        """`live`: parameters of `config` and `model` that others see already."""
         if not isinstance(model, RobotModel):
             raise AdmittanceError(
                 f"model: expected a RobotModel, such as RobotModel.ur('ur5e'), got {model!r:.100}"
