@@ -21,7 +21,7 @@ from ur_admittance.config.validate import within
 from ur_admittance.controller.packing import Change
 from ur_admittance.errors import RobotError
 from ur_admittance.kernel import layout
-from ur_admittance.kernel.compile import announced, entry_point, needed_soon
+from ur_admittance.kernel.compile import announced, entry_point
 
 RING_SECONDS = 16.0
 
@@ -239,9 +239,6 @@ def _compiled() -> tuple[Callable, Callable]:
         seqlock.publish(words, words.copy(), np.zeros(2, layout.OUTPUTS), layout.new_outputs())
         seqlock.take(words, params, params.copy(), params.copy())
     return entry_point(seqlock.publish), entry_point(seqlock.take)
-
-
-needed_soon(seqlock.take, _compiled)
 
 
 def _check(params: np.ndarray) -> None:
