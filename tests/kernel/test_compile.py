@@ -51,7 +51,8 @@ def small(tmp_path: Path):
 
     def run(program: str, **more: str) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join([str(tmp_path), *sys.path])
-        environment = os.environ | {"PYTHONPATH": path, "UR_ADMITTANCE_CACHE": str(cache)} | more
+        chosen = {"UR_ADMITTANCE_CACHE": str(cache), "UR_ADMITTANCE_PLAIN_NUMBA": "0"}
+        environment = os.environ | {"PYTHONPATH": path} | chosen | more
         program = f"import small\nfrom small import announced, four_times\n{program}"
         return subprocess.run(
             [sys.executable, "-c", program],
