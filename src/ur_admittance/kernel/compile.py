@@ -34,7 +34,7 @@ _TESTED = "0.68."  # the Numba whose insides `inner` leans on
 PLAIN = not numba.__version__.startswith(_TESTED) or (
     os.environ.get("UR_ADMITTANCE_PLAIN_NUMBA", "0") not in ("", "0")
 )
-"""All is compiled by plain `numba.njit`, which takes three times as long."""
+"""All is compiled by plain `numba.njit`, which takes twice as long."""
 _not_kept: list[str] = []  # why, if compiled code could not be written to disk
 
 
