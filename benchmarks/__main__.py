@@ -240,7 +240,7 @@ def _show_rest(console: Console, results: dict[str, Any]) -> None:
         table.add_row(name, *(f"{row[n]:,}" if n in row else "-" for n in names))
     console.print(table)
     table = Table(title="Start, s; resident memory, MB")
-    columns = ("import", "first tick", "process", "processor", "of its copies", "resident")
+    columns = ("import", "first tick", "process", "processor", "resident")
     for heading in ("", *columns):
         table.add_column(heading, justify="right" if heading else "left")
     for name, row in results["startup"].items():

@@ -176,13 +176,13 @@ def room_of(module: str) -> int:
 
 @pytest.mark.parametrize("file", KERNEL, ids=lambda f: f.stem)
 def test_the_kernel_imports_only_numpy_numba_math_and_its_siblings(file: Path) -> None:
-    """What compiles it may also use LLVM and the standard library: it never runs inside a tick."""
+    """What compiles it may also use the standard library: it never runs inside a tick."""
     for module in imports_of(file, at_load=False):
         head = module.split(".")[0]
         allowed = head in ("numpy", "numba", "math", "__future__")
         allowed = allowed or module.startswith(f"{PACKAGE}.kernel")
-        if file.name in ("compile.py", "inner.py", "shortcuts.py", "translation.py"):
-            allowed = allowed or head in {"llvmlite", *sys.stdlib_module_names}
+        if file.name in ("compile.py", "inner.py"):
+            allowed = allowed or head in sys.stdlib_module_names
         assert allowed, f"{file.name} imports {module}"
 
 

@@ -51,7 +51,7 @@ def run_until_stopped(board: Blackboard, how: str) -> Summary:
 )
 @pytest.mark.parametrize("how", ["stop()", "ur-admittance stop", "over_force", "late"])
 def test_a_page_shows_the_terminals_words(board, served, page, capsys, how: str) -> None:
-    link = page(served.doors.token)
+    link = page(served.access.token)
     assert hear(link, "life")["reason"] is None
     summary = run_until_stopped(board, how)
     assert summary.reason is not None

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numba
 import pytest
+from numba.core import event
 from numba.core.errors import NumbaError
 
 from ur_admittance.kernel import compile as compiling
 from ur_admittance.kernel import tick
-from ur_admittance.kernel.inner import TRANSLATION
 
 # A module with compiled functions, to be imported by a process of its own.
 SMALL = """
@@ -51,7 +51,8 @@ def small(tmp_path: Path):
 
     def run(program: str, **more: str) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join([str(tmp_path), *sys.path])
-        environment = os.environ | {"PYTHONPATH": path, "UR_ADMITTANCE_CACHE": str(cache)} | more
+        chosen = {"UR_ADMITTANCE_CACHE": str(cache), "UR_ADMITTANCE_PLAIN_NUMBA": "0"}
+        environment = os.environ | {"PYTHONPATH": path} | chosen | more
         program = f"import small\nfrom small import announced, four_times\n{program}"
         return subprocess.run(
             [sys.executable, "-c", program],
@@ -128,6 +129,28 @@ def test_what_two_entries_have_in_common_is_the_same_function_in_both(small, tmp
         assert done.stdout == "0 True\n0 True\n", (start, done.stderr)
 
 
+@pytest.mark.slow
+def test_one_switch_and_everything_is_compiled_by_plain_numba_in_a_folder_of_its_own(
+    small, tmp_path
+):
+    program = f"{CALL}; {HITS}; print(type(small.twice).__name__)"
+    patched, plain = "12.0\n{}\nInner\n", "12.0\n{}\nCPUDispatcher\n"
+    for hits in (0, 1):
+        assert small(program).stdout == patched.format(hits)
+        assert small(program, UR_ADMITTANCE_PLAIN_NUMBA="1").stdout == plain.format(hits)
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_a_numba_that_was_not_tested_is_used_plain(small):
+    program = """
+import importlib, numba, ur_admittance.kernel.compile as c
+numba.__version__ = "0.67.9"
+print(c.PLAIN, importlib.reload(c).PLAIN)
+"""
+    done = small(program)
+    assert done.stdout == "False True\n", done.stderr
+
+
 # --- where it is kept ---
 
 
@@ -151,39 +174,6 @@ def test_the_second_start_loads_what_the_first_has_compiled(small):
     assert small(program).stdout == "12.0\n1\n"
 
 
-BESIDE = """
-import pathlib
-from ur_admittance.kernel import compile as compiling
-compiling.may_fork = lambda: True
-done = pathlib.Path(small.__file__).with_name("done")
-compiling.needed_soon(small.thrice, lambda: (small.thrice(1.0), done.touch()))
-with compiling.compiled_beside():
-    print(four_times(3.0), len(small.thrice.overloads))
-    {wait}
-print(small.thrice(3.0), sum(small.thrice.stats.cache_hits.values()))
-"""
-
-
-@pytest.mark.slow
-def test_another_entry_is_compiled_by_a_copy_meanwhile_and_found_on_disk(small):
-    program = BESIDE.format(wait="while not done.exists(): pass")
-    done = small(program)
-    assert done.stdout == "12.0 0\n9.0 1\n", done.stderr
-    done = small(program.replace("lambda: True", "print"))
-    assert done.stdout == "12.0 0\n9.0 1\n", "it is there already: nobody asked for a copy"
-
-
-def test_a_copy_that_fails_costs_nothing_but_time(small):
-    done = small(BESIDE.format(wait="pass").replace("small.thrice(1.0)", "1 / 0"))
-    assert done.stdout == "12.0 0\n9.0 0\n", done.stderr
-
-
-def test_nobody_waits_for_a_copy_that_hangs(small):
-    hangs = BESIDE.format(wait="pass").replace("small.thrice(1.0)", "signal.pause()")
-    done = small(f"import signal\n{hangs}")
-    assert done.stdout == "12.0 0\n9.0 0\n", done.stderr
-
-
 def test_where_no_cache_can_be_written_code_lives_in_memory_and_the_user_is_told(small, tmp_path):
     (tmp_path / "file").write_text("in the way")
     place = str(tmp_path / "file" / "cache")
@@ -194,6 +184,42 @@ def test_where_no_cache_can_be_written_code_lives_in_memory_and_the_user_is_told
     assert done.stdout == "12.0\n", done.stderr
     (said,) = [line for line in done.stderr.splitlines() if "not kept" in line]
     assert f"{place} cannot be written to" in said
+
+
+def open_to_all(root: Path) -> None:
+    root.chmod(0o777)
+
+
+def a_link(root: Path) -> None:
+    root.rename(root.with_name("elsewhere"))
+    root.symlink_to(root.with_name("elsewhere"))
+
+
+def of_another_user(root: Path) -> None:
+    os.chown(root, 12345, 12345)
+
+
+def read_by_others_inside(root: Path) -> None:
+    for folder in root.iterdir():
+        folder.chmod(0o755)  # and Numba's folders in it may be open to a group
+
+
+@pytest.mark.parametrize("spoil", [open_to_all, a_link, of_another_user, read_by_others_inside])
+def test_a_folder_that_is_not_ours_alone_is_not_used_and_the_user_is_told(small, tmp_path, spoil):
+    """Whoever writes there runs code as the robot's user."""
+    if spoil is of_another_user and os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    small(CALL)
+    spoil(tmp_path / "cache")
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")}
+    assert before
+    talkative = "import ur_admittance.kernel.compile as c; c._QUIET_SECONDS = 0.0"
+    done = small(f"{talkative}\n{CALL}; {HITS}")
+    assert done.stdout == "12.0\n0\n", done.stderr
+    (said,) = [line for line in done.stderr.splitlines() if "not kept" in line]
+    assert f"not kept ({tmp_path / 'cache'}" in said
+    assert f"is not a folder of user {os.geteuid()} alone" in said
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")} == before
 
 
 @pytest.mark.slow
@@ -243,10 +269,9 @@ def talkative(monkeypatch):
 
 
 def as_if_compiled(functions) -> None:
-    for _ in ("typed", "translated"):
-        for function in functions:
-            assert TRANSLATION.step is not None
-            TRANSLATION.step(function.py_func)
+    for function in functions:
+        with event.trigger_event("numba:compile", data={"dispatcher": function}):
+            pass
 
 
 @pytest.fixture
@@ -264,9 +289,9 @@ def test_a_terminal_is_shown_how_far_the_compiler_is(monkeypatch, talkative, fun
         as_if_compiled(functions)
     lines = said.getvalue().split("\r")
     shares = [int(line.split()[-2]) for line in lines if line.endswith("% ")]
-    assert len(shares) == 2 * len(functions) > 200
+    assert len(shares) == len(functions) > 100
     assert shares == sorted(shares)
-    assert shares[0] <= 2
+    assert shares[0] <= 5
     assert shares[-1] == 85
     assert "compiled a thing in" in lines[-1]
 

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from ur_admittance.kernel import spatial as kernel_spatial
-from ur_admittance.kernel.inner import Inner
 
 # Called from Python its functions would run as Python: here they are compiled, as in the tick.
 spatial = SimpleNamespace(
     **{
-        name: numba.njit(error_model="numpy")(value.py_func) if isinstance(value, Inner) else value
+        name: numba.njit(error_model="numpy")(value.py_func) if hasattr(value, "py_func") else value
         for name, value in vars(kernel_spatial).items()
     }
 )

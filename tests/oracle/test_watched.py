@@ -179,11 +179,12 @@ def test_a_motion_that_is_led_in_another_process_is_judged() -> None:
     led = """
 import ur_admittance.calibration.identify as module
 from ur_admittance.robots.sim import SimRobot
+from ur_admittance.run import Run
 excitation = module.excitation
 module.excitation = lambda *arguments: excitation(*arguments).round(1) * 20
 with SimRobot("ur5e", ideal=True, realtime=False) as robot:
     try:
-        module.identify(robot, max_force=1e9)
+        module.identify(Run(robot), max_force=1e9)
     except module.CalibrationError:
         pass
 """

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ur_admittance.run.stops import reasons_of
 
 from tests.robots.rtde.support import WIRE, Traced, rtde_robot, until
 from tests.sensors.contract import PUSH, SourceContract
@@ -293,9 +292,9 @@ def test_a_simulated_arm_does_the_same_and_its_stop_names_what_the_sensor_says(d
     fastest, summary = felt.run(arm, "sick")
     assert fastest > 0.1
     assert summary.mode == "stopped"
-    (reason,) = reasons_of(summary.words)
-    assert reason.why.startswith("wrench_lost") and "saturated strain gauge" in reason.why
-    assert reason.what_to_do == "check the sensor, start again"
+    reason = summary.reason
+    assert reason and reason.code == "wrench_lost" and "saturated strain gauge" in reason.text
+    assert reason.advice == "check the sensor, start again"
 
 
 @pytest.mark.parametrize(

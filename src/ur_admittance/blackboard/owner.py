@@ -24,7 +24,7 @@ from ur_admittance.controller.live import written
 from ur_admittance.errors import RobotError
 from ur_admittance.faults import StopReason
 from ur_admittance.kernel import layout
-from ur_admittance.kernel.compile import announced, entry_point, needed_soon
+from ur_admittance.kernel.compile import announced, entry_point
 
 RING_SECONDS = 16.0
 
@@ -303,4 +303,3 @@ def _compiled() -> tuple[Callable, Callable]:
     return entry_point(seqlock.publish), entry_point(seqlock.take)
 
 
-needed_soon(seqlock.take, _compiled)

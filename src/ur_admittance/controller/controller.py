@@ -27,7 +27,7 @@ from ur_admittance.controller.streaming import WISHES, Streaming, compiled_strea
 from ur_admittance.errors import AdmittanceError, ConfigError, ModelError, RobotError
 from ur_admittance.faults import Event, Stop, StopReason
 from ur_admittance.kernel import bits, layout
-from ur_admittance.kernel.compile import announced, compiled_beside, entry_point
+from ur_admittance.kernel.compile import announced, entry_point
 from ur_admittance.kernel.tick import STOPPED_NOW, WRONG_Q, WRONG_WRENCH, update
 from ur_admittance.model import RobotModel
 
@@ -63,12 +63,7 @@ class Controller(Streaming):
         *,
         live: LiveParameters | None = None,
     ) -> None:
-        """
-        Args:
-            model: the arm.
-            config: how it gives way.
-            live: parameters of that configuration and arm which others see already.
-        """
+        """`live`: parameters of `config` and `model` that others see already."""
         if not isinstance(model, RobotModel):
             raise AdmittanceError(
                 f"model: expected a RobotModel, such as RobotModel.ur('ur5e'), got {model!r:.100}"
@@ -362,7 +357,7 @@ class Controller(Streaming):
     def _warm_up(self) -> None:
         """Compile (or load) the tick now, not on the robot, and from then on never again."""
         strided = np.zeros((6, 2))[:, 0]  # so that the compiled code takes any stride
-        with compiled_beside(), announced("the control kernel", update):
+        with announced("the control kernel", update):
             update(*self._records, strided, strided, 1.0 / self.config.control_rate, 0.0, 0.0)
         self._tick = entry_point(update)
         self._write_stream = compiled_stream()

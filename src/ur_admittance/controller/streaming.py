@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ur_admittance.config.validate import as_numbers
 from ur_admittance.errors import ConfigError, RobotError
 from ur_admittance.kernel import bits, layout
-from ur_admittance.kernel.compile import announced, entry_point, needed_soon
+from ur_admittance.kernel.compile import announced, entry_point
 from ur_admittance.kernel.stream import (
     AXES,
     DAMPING,
@@ -122,6 +122,3 @@ def compiled_stream() -> Callable:
     with announced("the streams", write_stream):
         write_stream(layout.new_params(), layout.new_inputs(), 0, six, three, six, six, six)
     return entry_point(write_stream)
-
-
-needed_soon(write_stream, compiled_stream)

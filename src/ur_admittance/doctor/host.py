@@ -66,7 +66,7 @@ def kernel(folder: Path | None) -> Finding:
         return Finding(
             "kernel",
             WARN,
-            "cannot be kept: no folder to write to",
+            "cannot be kept: no folder that this user, and nobody else, can write to",
             "kept between runs",
             "set UR_ADMITTANCE_CACHE or XDG_CACHE_HOME to a folder of yours",
         )

@@ -10,31 +10,31 @@ import hashlib
 import os
 import pickle
 import signal
+import stat
 import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
-
-from ur_admittance.kernel.inner import TRANSLATION, Inner
-from ur_admittance.kernel.shortcuts import shortcuts
-from ur_admittance.kernel.translation import Copy, may_fork
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 _GARBAGE = 100_000  # objects between two looks for garbage, instead of 700
 _QUIET_SECONDS = 1.0  # what takes no longer is not spoken of
 _REDRAW_SECONDS = 0.2
-_STEPS = 2  # that a function takes: see `translation`
 _LAST_STEP = 0.15  # share of the time for what comes after the last function
-_needed_soon: list[tuple[Any, Callable[[], Any]]] = []
+_TESTED = "0.68."  # the Numba whose insides `inner` leans on
+PLAIN = not numba.__version__.startswith(_TESTED) or (
+    os.environ.get("UR_ADMITTANCE_PLAIN_NUMBA", "0") not in ("", "0")
+)
+"""All is compiled by plain `numba.njit`, which takes twice as long."""
 _not_kept: list[str] = []  # why, if compiled code could not be written to disk
 
 
@@ -43,7 +43,8 @@ def jit(function: Callable | None = None, *, entry: bool = False, parallel: bool
 
     Args:
         entry: callable from Python; compiled code is kept on disk. Functions called only by other
-            kernel functions are compiled into these (see `inner`) and need no file of their own.
+            kernel functions are compiled into these (see `inner`) and need no file of their own;
+            one that would have to allocate does not compile.
         parallel: `numba.prange` loops run on several threads.
     """
 
@@ -51,7 +52,12 @@ def jit(function: Callable | None = None, *, entry: bool = False, parallel: bool
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
             return f
         if not entry:
-            return Inner(f, targetoptions=_OPTIONS)
+            inner = {"_nrt": False, **_OPTIONS}
+            if PLAIN:
+                return numba.njit(**inner)(f)
+            from ur_admittance.kernel.inner import Inner
+
+            return Inner(f, targetoptions=inner)
         options = {"nopython": True, "parallel": parallel, "no_cfunc_wrapper": True, **_OPTIONS}
         dispatcher = _Entry(f, targetoptions=options)
         dispatcher.enable_caching()
@@ -73,47 +79,6 @@ def entry_point(function: Any) -> Callable:
     return compiled.entry_point
 
 
-def needed_soon(entry: Any, call: Callable[[], Any]) -> None:
-    """An entry that a process with a controller needs as well.
-
-    Args:
-        entry: that is compiled by
-        call: which calls it.
-    """
-    _needed_soon.append((entry, call))
-
-
-@contextmanager
-def compiled_beside() -> Iterator[None]:
-    """Meanwhile a copy of this process compiles what is needed soon, on a core of its own.
-
-    Both find it on disk then. What is there already, or cannot be kept, is not compiled so. Nobody
-    waits for the copy: what it has not finished by then is compiled here, when it is needed.
-    """
-    missing = [call for entry, call in _needed_soon if not _is_kept(entry)]
-    copy = None
-    if missing and may_fork():
-        with suppress(OSError):  # no memory, no process
-            copy = Copy(functools.partial(_unheard, missing))
-    try:
-        yield
-    finally:
-        if copy is not None:
-            copy.end()
-
-
-def _is_kept(entry: Any) -> bool:
-    """Whether its code, of whatever types, is on disk, or cannot be put there."""
-    cache = getattr(entry, "_cache", None)  # none: NUMBA_DISABLE_JIT=1
-    return not isinstance(cache, _Cache) or cache.is_there()
-
-
-def _unheard(calls: list[Callable[[], Any]]) -> None:
-    with open(os.devnull, "w") as sys.stderr:
-        for call in calls:
-            call()
-
-
 class _Entry(CPUDispatcher):
     """A function that Python calls.
 
@@ -127,19 +92,13 @@ class _Entry(CPUDispatcher):
                 self._cache = _Cache(self.py_func)
 
     def compile(self, sig: Any) -> Any:
-        with (
-            _noticed_interrupt() as interrupted,
-            _seldom_collected(),
-            shortcuts(self.typingctx),
-        ):
+        with _noticed_interrupt() as interrupted, _seldom_collected():
             try:
                 compiled = super().compile(sig)
             except Exception:
                 if interrupted:  # what was not finished is missed later on
                     raise KeyboardInterrupt from None
                 raise
-            finally:
-                TRANSLATION.end_copy()
         if interrupted:
             raise KeyboardInterrupt
         return compiled
@@ -173,43 +132,40 @@ def announced(what: str, *functions: Any) -> Iterator[None]:
         KeyboardInterrupt: SIGINT came, at whatever moment.
     """
     with _noticed_interrupt() as interrupted:
-        progress = _Progress(what, functions)
-
-        def step(function: Callable) -> None:
-            if interrupted:
-                raise KeyboardInterrupt
-            progress.add(function)
-
+        progress = _Progress(what, functions, interrupted)
         _not_kept.clear()
-        TRANSLATION.step, before = step, TRANSLATION.step
         try:
-            yield
+            with event.install_listener("numba:compile", progress):
+                yield
         except BaseException:
             progress.break_off()
             raise
-        finally:
-            TRANSLATION.step = before
         if interrupted:
             progress.break_off()
             raise KeyboardInterrupt
         progress.end()
 
 
-class _Progress:
+class _Progress(event.Listener):
     """A line about how much of the source is compiled, function by function."""
 
-    def __init__(self, what: str, functions: tuple[Any, ...]) -> None:
-        self._what, self._started = what, time.monotonic()
-        left = [f.py_func for f in _called_by(functions) if not f.overloads]
-        self._left = Counter(_STEPS * left)
-        self._size, self._done = _STEPS * sum(map(_size_of, left)), 0
+    def __init__(self, what: str, functions: tuple[Any, ...], interrupted: list[int]) -> None:
+        self._what, self._started, self._interrupted = what, time.monotonic(), interrupted
+        self._left = {f.py_func for f in _called_by(functions) if not f.overloads}
+        self._size, self._done = sum(map(_size_of, self._left)), 0
         self._drawn = 0.0
         self._redraws = sys.stderr.isatty()
 
-    def add(self, function: Callable) -> None:
-        """A function has been typed, or translated."""
-        if self._left[function]:
-            self._left[function] -= 1
+    def on_start(self, event: Any) -> None:
+        """A function is begun with: by those that call it, which are not done yet."""
+
+    def on_end(self, event: Any) -> None:
+        """A function is done."""
+        if self._interrupted:
+            raise KeyboardInterrupt
+        function = event.data["dispatcher"].py_func
+        if function in self._left:
+            self._left.remove(function)
             self._done += _size_of(function)
         now = time.monotonic()
         if now - self._started < _QUIET_SECONDS or now - self._drawn < _REDRAW_SECONDS:
@@ -248,15 +204,15 @@ class _Progress:
         sys.stderr.flush()
 
 
-def _called_by(functions: tuple[Any, ...]) -> set[Inner]:
-    """All functions that these call, directly or not."""
-    found: set[Inner] = set()
+def _called_by(functions: tuple[Any, ...]) -> set[Any]:
+    """All functions of ours that these call, directly or not."""
+    found: set[Any] = set()
     waiting = [f.py_func for f in functions if hasattr(f, "py_func")]
     while waiting:
         f = waiting.pop()
         for name in f.__code__.co_names:
             callee = f.__globals__.get(name)
-            if isinstance(callee, Inner) and callee not in found:
+            if hasattr(callee, "overloads") and callee not in found:
                 found.add(callee)
                 waiting.append(callee.py_func)
     return found
@@ -268,7 +224,7 @@ def _size_of(function: Callable) -> int:
 
 def _kept() -> str:
     if _not_kept or cache_directory() is None:
-        why = _not_kept[0] if _not_kept else f"{_cache_root_words()} cannot be written to"
+        why = _not_kept[0] if _not_kept else _folder()
         return f"not kept ({why}): the next start compiles again"
     return f"kept in {cache_directory()}"
 
@@ -312,9 +268,6 @@ class _Cache(FunctionCache):
         except OSError as error:
             _not_kept.append(f"{self.cache_path}: {error.strerror}")
 
-    def is_there(self) -> bool:
-        return os.path.exists(self._cache_file._index_path)
-
     def _forget(self) -> None:
         try:
             self.flush()
@@ -329,19 +282,38 @@ def cache_directory() -> Path | None:
 
     Numba looks only at the file of the function it compiles, so a change in a sibling would go
     unnoticed; and the package itself may be installed read-only. `UR_ADMITTANCE_CACHE` or
-    `NUMBA_CACHE_DIR` choose another place. None where it cannot be written to: then the code is
-    kept in memory, as long as the process lives.
+    `NUMBA_CACHE_DIR` choose another place. None where it cannot be written to, or others could
+    write: whoever can, runs code as this user. Then the code is kept in memory, as long as the
+    process lives.
 
     Numba's own key within that folder is the path of the installation, the time stamp of the
     function's file, the version of Python, and the processor.
     """
+    folder = _folder()
+    return folder if isinstance(folder, Path) else None
+
+
+def _folder() -> Path | str:
+    """The folder, or in words why there is none."""
     try:
-        folder = _cache_root() / f"kernel-{source_digest()}"
-        folder.mkdir(parents=True, exist_ok=True)
+        root = _cache_root()
+        folder = root / f"kernel-{source_digest()}{'-plain' if PLAIN else ''}"
+        for place, closed in (
+            (root, stat.S_IWGRP | stat.S_IWOTH),
+            (folder, stat.S_IRWXG | stat.S_IRWXO),
+        ):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = place.lstat()
+            ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+            if not ours or found.st_mode & closed:
+                return (
+                    f"{place} is not a folder of user {os.geteuid()} alone; `chmod 700` it, or set "
+                    "UR_ADMITTANCE_CACHE to another"
+                )
         with tempfile.TemporaryFile(dir=folder):
             pass
     except (OSError, RuntimeError):  # RuntimeError: this user has no home
-        return None
+        return f"{_cache_root_words()} cannot be written to"
     return folder
 
 

@@ -3,35 +3,30 @@
 Numba makes every function ready to be called from Python: it wraps it, links all that it calls into
 it, optimises the whole and translates it to machine code. For the hundred and more functions of the
 tick, each contained in the next, that is most of the work, and nobody ever calls them so. Here they
-are typed and simplified only, and written in LLVM's language (see `translation`). Linked, optimised
-and turned into machine code are the few that Python does call (`compile.jit(entry=True)`), each
-with everything it needs, once.
+are typed and written in LLVM's language only. Linked, optimised and turned into machine code are
+the few that Python does call (`compile.jit(entry=True)`), each with everything it needs, once.
 
 Further, of Numba's passes only those are run that scalar code needs, and `True` or `3` as an
-argument is a boolean or an integer like any other, not a type with a function compiled for it. No
-memory is managed: a function that would have to allocate does not compile.
+argument is a boolean or an integer like any other, not a type with a function compiled for it.
 
 Called from Python, such a function runs as Python.
+
+This leans on how Numba is made inside, so `compile` imports it with the Numba it was tested with
+only; any other compiles the same functions in its own way.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import binding
-from numba import _dynfunc, types  # pyright: ignore[reportAttributeAccessIssue]
+from numba import types
 from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, Flags, _LowerResult
+from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.environment import Environment
-from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
 
-from ur_admittance.kernel.translation import Translation, Typed
-
-TRANSLATION = Translation()
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -39,7 +34,7 @@ class Inner(CPUDispatcher):
     """A function that compiled code may call."""
 
     def __init__(self, py_func, locals=None, targetoptions=None) -> None:
-        options = {"nopython": True, "_nrt": False, **NO_WRAPPERS, **(targetoptions or {})}
+        options = {"nopython": True, **NO_WRAPPERS, **(targetoptions or {})}
         super().__init__(py_func, locals, options, _Compiler)
 
     def __call__(self, *args: Any) -> Any:
@@ -52,33 +47,15 @@ class Inner(CPUDispatcher):
         existing = self.overloads.get(sig)  # asked for at every call in the source
         return super().compile(sig) if existing is None else existing.entry_point
 
+    def add_overload(self, cres: Any) -> None:
+        self.overloads[tuple(cres.signature.args)] = cres  # and not for calls from Python
+
 
 class _Library(JITCodeLibrary):
-    """The code of one function, which waits to be translated and then for someone to link it."""
+    """The code of one function, which waits for someone to link it."""
 
     def _ensure_finalized(self) -> None:
-        """Others may refer to it before it is translated."""
-
-    def _optimize_functions(self, ll_module) -> None:
-        """Numba's, without preparing passes for what is only named here."""
-        ll_module.data_layout = self._codegen._data_layout
-        for function in ll_module.functions:
-            if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()
-                passes.run(function, builder)
-
-    def needs(self) -> list[Any]:
-        """The libraries of what it calls."""
-        return [one for one in self._linking_libraries if one is not rtsys.library]
-
-    def code(self) -> bytes:
-        """What `receive` is given in another process."""
-        return self._final_module.as_bitcode()
-
-    def receive(self, code: bytes, needs: list[Any]) -> None:
-        """Its translation, made elsewhere."""
-        self._final_module = binding.parse_bitcode(code)
-        self._linking_libraries = needs
+        """Others may refer to it as it is."""
 
     def _get_module_for_linking(self):
         """This function and all that it calls, each once, and private: so LLVM knows all its
@@ -89,7 +66,6 @@ class _Library(JITCodeLibrary):
         finds the name, in the code of another entry, too.
         """
         if self._shared_module is None:
-            TRANSLATION.finish()
             module = self._final_module.clone()
             own = [function.name for function in module.functions if not function.is_declaration]
             for library in self._callees({}):
@@ -103,8 +79,8 @@ class _Library(JITCodeLibrary):
         return self._shared_module
 
     def _callees(self, found: dict[Any, None]) -> dict[Any, None]:
-        for library in self.needs():
-            if library not in found and library is not self:
+        for library in self._linking_libraries:
+            if library not in found and library is not self and library is not rtsys.library:
                 found[library] = None
                 if isinstance(library, _Library):
                     library._callees(found)
@@ -113,48 +89,19 @@ class _Library(JITCodeLibrary):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Lowering(typed_passes.NativeLowering):
-    """Known to its callers from here on, by name; translated later."""
+    """Numba's, without an address for the result: its callers know it by a thing like any other."""
 
     _name = "inner_lowering"
 
     def run_pass(self, state) -> bool:
-        context, flags = state.targetctx, state.flags
-        library = _Library(context.codegen(), state.func_id.func_qualname)
-        fndesc = PythonFunctionDescriptor.from_specialized_function(
-            state.func_ir,
-            state.typemap,
-            state.return_type,
-            state.calltypes,
-            mangler=context.mangler,
-            inline=flags.forceinline,
-            noalias=flags.noalias,
-            abi_tags=[flags.get_mangle_string()],
-        )
-        # What Numba knows a compiled function by. It has no address, and `Inner` never calls it.
-        name, environment = state.func_id.func_name, Environment.from_fndesc(fndesc)
-        known_by = _dynfunc.make_function(
-            fndesc.lookup_module(), name, "", 0, environment, (library,)
-        )
-        context.insert_user_function(known_by, fndesc, [library])
-        state.library = library
-        state["cr"] = _LowerResult(fndesc, None, known_by, environment)
-        TRANSLATION.add(Typed(state, fndesc, library))
+        context = state.targetctx
+        state.library = _Library(context.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered, known_by = state["cr"], object()
+        context.insert_user_function(known_by, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=known_by)
         return True
-
-
-class _Flags(Flags):
-    """The same flags, compared by what is set instead of option by option: typing one `a + b`
-    compares them with those of dozens of implementations.
-    """
-
-    __slots__ = ()
-    _hash = hash(Flags())  # that of all flags: only the options' names count
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return self._values == other._values if type(other) is _Flags else super().__eq__(other)
 
 
 class _Compiler(CompilerBase):
@@ -174,10 +121,6 @@ class _Compiler(CompilerBase):
         _Lowering,
         typed_passes.NoPythonBackend,
     )
-
-    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals) -> None:
-        flags = _Flags(flags)
-        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
 
     def define_pipelines(self) -> list[PassManager]:
         manager = PassManager("inner")

@@ -158,25 +158,7 @@ class _Loop:
         if self.board is not None:  # what is looked at is what will be in force
             self.board.take_params(controller.live)
         if not checked:
-            look = preflight.Look(state.q, state.wrench)
-            samples = WrenchRate(state, self.robot.rate)
-            for _ in range(max(preflight.FEWEST, round(preflight.SECONDS * self.robot.rate))):
-                state = self.robot.wait()
-                look.add(state.q, state.wrench, self.period)
-                samples.add(state)
-            problem = self.robot.stopped_by or self.robot.wrench_problem
-            problem = problem or look.problem(
-                controller.model, controller.params, controller.config
-            )
-            if not problem and self.real and samples.problem():
-                samples = WrenchRate(state, self.robot.rate)
-                while not samples.full:  # a second, to be sure
-                    samples.add(self.robot.wait())
-                problem = self.robot.stopped_by or samples.problem()
-            if problem:
-                raise RobotError(f"run: {problem}")
-            if drift := look.drift(controller.params):
-                tell(drift)
+            preflight.check(self.robot, state, controller, tell)
         X_WP = controller.model.fk(state.q)
         if problem := preflight.outside(controller.config, X_WP[:3, 3]):
             self.require("outside", problem)

@@ -7,15 +7,20 @@ unexplained may be no more than the deadband takes away.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from ur_admittance.config import Config
 from ur_admittance.config.validate import listed
 from ur_admittance.controller.at_rest import drift, expected, motion
+from ur_admittance.errors import RobotError
 from ur_admittance.kernel.spatial import ANGULAR, LINEAR
 from ur_admittance.kernel.wrench import FULL
 from ur_admittance.model import RobotModel
+from ur_admittance.robots.base import Robot, State
+from ur_admittance.robots.wrench_rate import WrenchRate
+from ur_admittance.run.driver import Driver
 
 SECONDS, FEWEST = 0.05, 5  # how long the arm is looked at, s, and at how many states at least
 _AT_WALL = 1e-3  # m: a tool that was held at a wall may start again there
@@ -49,6 +54,34 @@ class Look:
     def drift(self, params: np.ndarray) -> str:
         """How the arm will drift when it is let go, in words; "" if it will not."""
         return drift(params, self._left)
+
+
+def check(robot: Robot, state: State, driver: Driver, tell: Callable[[str], None]) -> None:
+    """See that an arm stands still, untouched, and is heard as often as it should be.
+
+    Args:
+        state: its newest.
+        tell: takes a line, if it will drift when it is let go.
+
+    Raises:
+        RobotError: it must not be moved now.
+    """
+    look, samples = Look(state.q, state.wrench), WrenchRate(state, robot.rate)
+    for _ in range(max(FEWEST, round(SECONDS * robot.rate))):
+        state = robot.wait()
+        look.add(state.q, state.wrench, 1.0 / robot.rate)
+        samples.add(state)
+    problem = robot.stopped_by or robot.wrench_problem
+    problem = problem or look.problem(driver.model, driver.params, driver.config)
+    if not problem and robot.real_sensor and samples.problem():
+        samples = WrenchRate(state, robot.rate)
+        while not samples.full:  # a second, to be sure
+            samples.add(robot.wait())
+        problem = robot.stopped_by or samples.problem()
+    if problem:
+        raise RobotError(f"run: {problem}")
+    if words := look.drift(driver.params):
+        tell(words)
 
 
 def outside(config: Config, p_WP: np.ndarray) -> str:
