@@ -301,5 +301,3 @@ def _compiled() -> tuple[Callable, Callable]:
         seqlock.publish(words, words.copy(), np.zeros(2, layout.OUTPUTS), layout.new_outputs())
         seqlock.take(words, params, params.copy(), params.copy())
     return entry_point(seqlock.publish), entry_point(seqlock.take)
-
-
