@@ -84,7 +84,7 @@ class Driving:
 
     def _drive(self, seconds: float | None) -> Summary:
         node = self._node
-        _, self._run.controller = node.configured("run")
+        self._run.robot, self._run.controller = node.configured("run")
         self._run.follow(node.arming if node.arming.leads else None)
         node.looping = True
         try:
