@@ -89,10 +89,11 @@ WAYS = {
     CLOSER: "only closer to 0, same sign",
 }
 
-OUTSIDE = """\
+HELD_OUTSIDE = """\
 Whoever can reach the process (`ur-admittance set`, a page of the cockpit, a node on the graph, \
-any blackboard reader) is held to this table while the arm gives way, unless the run was started \
-with `--allow-loosening`. What a run's own Python process does with `controller.set(...)` is not. \
+any blackboard reader) is held to this table for the whole run, also while a node on the graph is \
+inactive, unless it was started with `--allow-loosening`. What a run's own Python process does \
+with `controller.set(...)` is not. \
 In vectors it holds for every number. *Near where the run began* is, times what it was then: \
 {times}; and mass over damping at most 4, or the arm would go on for long when it is let go. What \
 a configuration must keep besides (`environment_stiffness`, the ramp) stays in force.
@@ -216,7 +217,7 @@ def parameters_page() -> str:
     held += [(f"`{name}`", "freely", why) for name, why in FREE.items()]
     parts += [
         "## From outside\n",
-        OUTSIDE.format(times=", ".join(shares)),
+        HELD_OUTSIDE.format(times=", ".join(shares)),
         table(("key", "from outside", "because"), held),
     ]
     return "\n".join(parts)

@@ -27,6 +27,7 @@ from ur_admittance import Config
 RATE = 25  # Hz
 NODE = "/admittance_node"
 COMMANDS = "/forward_velocity_controller/commands"
+ALLOWED = ("--remote-reset", "--allow-loosening", "--allow-travel", "--allow-streams")
 _TRANSITIONS = {
     "configure": Transition.TRANSITION_CONFIGURE,
     "cleanup": Transition.TRANSITION_CLEANUP,
@@ -63,7 +64,7 @@ class Stage:
         graph: Graph,
         *arguments: str,
         config: str = CONFIG,
-        allowed: Sequence[str] = ("--remote-reset", "--allow-loosening", "--allow-travel"),
+        allowed: Sequence[str] = ALLOWED,
         arm_rate: float = RATE,
     ) -> None:
         self.graph, self._clock, self._config = graph, graph.simulate_time(), Config.loads(config)

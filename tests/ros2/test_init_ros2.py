@@ -35,7 +35,8 @@ def scene(graph: Graph):
     commands = graph.hear(Float64MultiArray, POSITIONS, 1000)
     graph.simulate_time()
     arm = graph.start("sim-ros2", "--ideal", "--rate", str(RATE))
-    led = graph.start("init", "--robot", "ros2", "--config", str(file), "--home", *AWAY)
+    start = ("init", "--robot", "ros2", "--yes", "--config", str(file))
+    led = graph.start(*start, "--home", *AWAY)
     graph.until(lambda: len(commands) > 3 and np.abs(speeds(commands)[-1]).max() > 0.1)
     yield arm, led, commands
     arm.send_signal(signal.SIGCONT)

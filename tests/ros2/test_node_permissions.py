@@ -11,7 +11,7 @@ pytest.importorskip("rclpy", reason="needs ROS 2: rclpy cannot be imported")
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, Float64MultiArray
 
 from tests.ros2.graph import PATIENCE, Graph
 from tests.ros2.peer import LATCHED
@@ -55,14 +55,44 @@ def test_an_activation_outside_the_box_is_refused_unless_it_is_allowed(staged, a
     assert stage.attempt() == bool(allowed)
 
 
+@pytest.mark.parametrize("allowed", [(), ("--allow-force",)])
+def test_an_activation_that_would_press_is_refused_unless_it_is_allowed(staged, allowed):
+    axes = "[false, false, true, false, false, false]"
+    presses = f"force: {{enabled_axes: {axes}, target: [0, 0, 5, 0, 0, 0]}}\n"
+    stage = staged("--model", "ur5e", "--inactive", config=CONFIG + presses, allowed=allowed)
+    stage.graph.until(lambda: stage.state == "inactive" and stage.states)
+    if allowed:
+        stage.activate()
+    else:
+        stage.refuses("sets off by itself along z")
+        assert stage.said("start this node with --allow-force")
+
+
+def test_nobody_streams_unless_it_is_allowed(strict: Stage):
+    mass = strict.graph.publisher(Float64MultiArray, f"{NODE}/mass")
+    words = f"{NODE}/mass: refused: not permitted; start this node with --allow-streams"
+    heavy = Float64MultiArray(data=[8.0] * 6)
+    strict.graph.until(lambda: strict.said(words), lambda: mass.publish(heavy))
+    assert strict.state == "active"
+
+
+def test_a_node_is_not_loosened_before_it_is_configured(staged):
+    stage = staged("--model", "ur5e", "--unconfigured", allowed=())
+    stage.graph.until(lambda: stage.state == "unconfigured")
+    (result,) = stage.set({"max_linear_velocity": 0.8})
+    assert not result.successful and "before the node is configured" in result.reason
+    (result,) = stage.set({"admittance.mass": [4.0] * 3 + [0.4] * 3})
+    assert result.successful  # as it is
+
+
 def test_limits_may_be_tightened_and_not_loosened_from_the_graph_or_the_blackboard(strict: Stage):
     (result,) = strict.set({"max_linear_velocity": 5.0})
     assert not result.successful
-    assert "may only be lowered from outside while the arm gives way" in result.reason
+    assert "may only be lowered from outside" in result.reason
     force = [0.0, 0.0, 190.0, 0.0, 0.0, 0.0]
     for name, value in {"force.target": force, "accept_contact_instability": True}.items():
         (result,) = strict.set({name: value})
-        assert not result.successful and "from outside while the arm gives way" in result.reason
+        assert not result.successful and "from outside" in result.reason
     (result,) = strict.set({"payload.mass": 1.0})
     assert not result.successful and "--allow-loosening" in result.reason
     reader = Blackboard.attach("ros2")
@@ -71,8 +101,24 @@ def test_limits_may_be_tightened_and_not_loosened_from_the_graph_or_the_blackboa
     assert strict.set({"max_linear_velocity": 0.2})[0].successful
     reader.set({"safety.max_force": 100.0})
     assert "not while the arm gives way" in strict.trigger("tare").message
+
+
+def test_what_may_not_be_loosened_may_not_be_so_by_going_inactive(strict: Stage):
+    assert strict.set({"admittance.mass": [8.0] * 3 + [0.8] * 3})[0].successful
     assert strict.change("deactivate")
-    assert strict.set({"max_linear_velocity": 0.5})[0].successful  # nothing moves now
+    (result,) = strict.set({"max_linear_velocity": 0.8})
+    assert not result.successful and "max_linear_velocity: may only be lowered" in result.reason
+    with pytest.raises(ConfigError, match=r"safety\.max_force: may only be lowered"):
+        Blackboard.attach("ros2").set({"safety.max_force": 1000.0})
+    strict.behave(force=[1, 2, 3, 0, 0, 0])
+    strict.tare("1.000, 2.000, 3.000 N")  # with a check of its own
+    (result,) = strict.set({"admittance.mass": [20.0] * 3 + [2.0] * 3})
+    assert not result.successful and "4 -> 20" in result.reason  # near the start, as ever
+    (result,) = strict.set({"payload.force_bias": [0.0, 0.0, 0.0]})
+    assert not result.successful and "may not change" in result.reason
+    strict.activate()
+    (result,) = strict.set({"max_linear_velocity": 0.8})
+    assert not result.successful
 
 
 def test_a_node_goes_by_what_was_changed_on_the_blackboard(strict: Stage):

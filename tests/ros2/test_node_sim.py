@@ -162,7 +162,8 @@ def test_init_brings_the_arm_home_and_run_holds_it_there(graph: Graph):
     graph.start("sim-ros2", "--rate", str(RATE))
     goal = MODEL.home + np.array([0.1, -0.1, 0.1, 0.1, -0.1, 0.1])
     home = ("--home", *(f"{angle:.6f}" for angle in goal))
-    first = graph.start("init", "--robot", "ros2", "--config", written(graph), *home, "--json")
+    words = ("init", "--robot", "ros2", "--yes", "--config", written(graph))
+    first = graph.start(*words, *home, "--json")
     output, errors = first.communicate(timeout=PATIENCE)
     assert first.returncode == 0, errors
     np.testing.assert_allclose(json.loads(output)["joints"], goal, atol=1e-3)
@@ -185,7 +186,7 @@ def play(graph: Graph, rise: float, seconds: float, *more: str) -> tuple[Any, np
     changes = {"tracking.velocity_gain": 5.0, "admittance.stiffness": [300.0] * 3 + [20.0] * 3}
     config = written(graph, CONFIG.replace(changes))
     words = ("play", "path.json", "--robot", "ros2", "--config", config, "--priority", "0")
-    return graph.start(*words, "--keep-trying", "--json", *more), places[-1]
+    return graph.start(*words, "--yes", "--keep-trying", "--json", *more), places[-1]
 
 
 def test_a_path_is_played_over_the_graph_and_the_node_leaves_at_its_end(graph: Graph):

@@ -17,6 +17,7 @@ from ur_admittance.blackboard import memory, seqlock
 from ur_admittance.blackboard.reader import Reader, attach, reason_of
 from ur_admittance.blackboard.requests import Request
 from ur_admittance.config import Config
+from ur_admittance.config.tighter import SHARES
 from ur_admittance.config.validate import within
 from ur_admittance.controller import Change, LiveParameters
 from ur_admittance.controller.live import written
@@ -148,7 +149,7 @@ class Blackboard:
     @property
     def tighten_only(self) -> bool:
         """Whether parameters may only be changed to what is more careful, by `set` here and in
-        readers: while the arm gives way. Gains are held near those there were when it was set.
+        readers. Gains are held near those there were when it was set.
         """
         return bool(self._counters[memory.TIGHTEN])
 
@@ -200,13 +201,17 @@ class Blackboard:
     def change(
         self, changes: Mapping[str, Any], newest: np.record | None, *, guarded: bool
     ) -> Change:
-        """The same, for whom it is `guarded`. What the process itself wants is not: then gains are
-        held near the new ones.
+        """The same, for whom it is `guarded`. What the process itself wants is not: then the gains
+        that it changes are held near the new ones.
         """
         with self._sending():
+            before = self._slot.read()[1]
             change = self._slot.change(changes, newest, guarded=guarded)
             if not guarded:
-                self._slot.began[:] = self._slot.read()[1]
+                now, began = self._slot.read()[1], self._slot.began
+                for name in SHARES:
+                    if not np.array_equal(before[name], now[name]):
+                        began[name] = now[name]
         return change
 
     def close(self) -> None:

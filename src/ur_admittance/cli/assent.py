@@ -41,8 +41,8 @@ AllowLoosening = Annotated[
     bool,
     typer.Option(
         "--allow-loosening",
-        help="Let other processes change parameters either way while the arm gives way; else only "
-        "to what is more careful, and gains near those it began with.",
+        help="Let other processes change parameters either way; else only to what is more careful, "
+        "and gains near those it began with.",
     ),
 ]
 

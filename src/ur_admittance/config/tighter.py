@@ -221,10 +221,7 @@ def _rule(way: str) -> str:
 
 
 def _refusal(rule: str, got: str) -> str:
-    return (
-        f"{rule} from outside while the arm gives way, got {got}; change it while the controller "
-        "is inactive, or start it with --allow-loosening"
-    )
+    return f"{rule} from outside, got {got}; start it with that value, or with --allow-loosening"
 
 
 def _shown(value: Any) -> str:

@@ -141,8 +141,6 @@ class Arming:
                 f"in between they are predicted by their velocities, for up to {1e3 / rate:.0f} ms"
             )
         robot.keep_frame()
-        if node.board is not None:
-            node.board.tighten_only = not self._assent.permits("loosen")
         return controller
 
     def controller_of(self, model: RobotModel, config: Config) -> Controller:
@@ -159,8 +157,6 @@ class Arming:
             if self.guard is not None:
                 self.guard.rest(robot)
             robot.release()
-        if self._node.board is not None:
-            self._node.board.tighten_only = False
 
     # --- as a `Motion`, until a planner knows better ---
 

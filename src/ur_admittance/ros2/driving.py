@@ -56,12 +56,9 @@ class Driving:
         self._cycle, self._before = -1, 0.0
         run.each = self._after_command
 
-    def serve(
-        self, asked: list[int], state: str, seconds: float | None, keep_trying: bool
-    ) -> Summary:
+    def serve(self, asked: list[int], state: str, seconds: float | None, keep_trying: bool) -> None:
         """See `AdmittanceNode.run`."""
-        node = self._node
-        summary, end, next_try = Summary(), math.inf, 0.0
+        node, end, next_try = self._node, math.inf, 0.0
         while not asked and node.state in STATES and time.monotonic() < end:
             look(node)
             node.close_left()
@@ -71,7 +68,6 @@ class Driving:
                 left = end - time.monotonic()
                 driven = self._drive(None if end == math.inf else left)
                 asked += [0] * (driven.asked or node.arming.played is not None)
-                summary.follow(driven)
             elif state == "active" and not node.stopped and time.monotonic() > next_try:
                 next_try = time.monotonic() + _RETRY
                 node.attempt(node.trigger_configure)
@@ -85,11 +81,10 @@ class Driving:
                     )
             else:
                 self._idle()
-        return summary
 
     def _drive(self, seconds: float | None) -> Summary:
         node = self._node
-        _, self._run.controller = node.configured("run")
+        self._run.robot, self._run.controller = node.configured("run")
         self._run.follow(node.arming if node.arming.leads else None)
         node.looping = True
         try:

@@ -242,18 +242,20 @@ class AdmittanceNode(ManagedNode):
         Raises:
             RobotError: something stands against going active, and nothing has moved.
         """
-        self.board = run.board if isinstance(run.board, Blackboard) else None
+        if isinstance(run.board, Blackboard):
+            self.board = run.board
+            self.board.tighten_only = not self.assent.permits("loosen")  # also while inactive
         self.arming.begin_guard(real_time.priority if real_time else 0)
         refused = prepare(real_time) if real_time else []
         try:
             tell_refused(refused, real_time, run.tell)
-            summary = Driving(self, run).serve(asked, state, seconds, keep_trying)
+            run.summary.refused = refused
+            Driving(self, run).serve(asked, state, seconds, keep_trying)
         finally:
             self.arming.end_guard()
             if real_time:
                 restore()
-        summary.refused = refused
-        return summary
+        return run.summary
 
     def close(self) -> None:
         """Leave the graph."""

@@ -22,7 +22,8 @@ from rcl_interfaces.msg import (
 from rclpy.parameter import Parameter
 
 from ur_admittance.config import Config, Field
-from ur_admittance.errors import AdmittanceError, ConfigError
+from ur_admittance.controller.packing import Change
+from ur_admittance.errors import AdmittanceError, ConfigError, RobotError
 
 NONE = "none"
 SIM_TIME = "use_sim_time"
@@ -30,6 +31,10 @@ NO_SIM_TIME = (
     f"{SIM_TIME}: must be false: ages of samples, timeouts and the law's time step go by this "
     "machine's own clock, on which a simulator slower than real time would be a stalled robot; let "
     "the simulator run in real time and publish /joint_states as an arm does"
+)
+_EARLY = (
+    "may not change from the graph before the node is configured and hears the arm, unless it was "
+    "started with --allow-loosening"
 )
 _FIELDS = {field.name: field for field in Config.fields()}
 _KINDS = {
@@ -137,12 +142,13 @@ class Parameters:
         return self._config
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Put some values in force, and show them.
+        """Put some values in force, and show them, also such as the graph may not choose.
 
         Raises:
             AdmittanceError: nothing has changed.
         """
-        self._put(changes)
+        _, controller = self._node.configured("change")
+        self._warn(controller.set(changes))
         self.follow()
 
     def without_repetitions(self, parameters: Sequence[Parameter]) -> list[Parameter]:
@@ -205,14 +211,20 @@ class Parameters:
 
     def _put(self, changes: Mapping[str, Any]) -> None:
         node = self._node
-        owner = node.board or node.controller
-        if owner is None:
-            self._config = self._config.replace(changes, live=True)
+        if node.board is not None:
+            self._warn(node.board.set(changes))
             return
-        change = owner.set(changes)
-        self._config = self.config
+        config = self.config.replace(changes, live=True)
+        if config != self.config and not node.assent.permits("loosen"):
+            raise RobotError(f"{', '.join(changes)}: {_EARLY}")  # only a board knows what is looser
+        if node.controller is not None:
+            self._warn(node.controller.set(changes))
+        self._config = config
+
+    def _warn(self, change: Change) -> None:
         if change.warning:
-            node.get_logger().warning(f"{', '.join(change.values)}: {change.warning}")
+            words = f"{', '.join(change.values)}: {change.warning}"
+            self._node.get_logger().warning(words)
 
 
 def _why_fixed(field: Field, config: Config) -> str:

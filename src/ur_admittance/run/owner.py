@@ -103,7 +103,8 @@ class Run:
     @property
     def config(self) -> Config:
         """The configuration in force."""
-        return self._given if self._live is None else self._live.config
+        live = self._live if self.controller is None else self.controller.live
+        return self._given if live is None else live.config
 
     # --- from connecting to closing ---
 

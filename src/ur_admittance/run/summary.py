@@ -96,6 +96,7 @@ class Summary:
             setattr(self, name, getattr(self, name) + getattr(later, name))
         for name in ("mode", "reason", "asked"):
             setattr(self, name, getattr(later, name))
+        self.refused += [line for line in later.refused if line not in self.refused]
         for name in ("period", "tick", "reaction"):
             getattr(self, name).follow(getattr(later, name))
 
