@@ -210,6 +210,7 @@ def _drive(
         with StandIn(controller.model, left) as arm:
             timed = TimedBoard(board, arm.room)
             run = Run(arm, controller=controller, board=timed, real_time=wishes)
+            run.follow(None)
             summary = run.drive(left, checked=True)
         records, _, _ = reader.since(index)
         for name in counted:

@@ -142,18 +142,13 @@ class Run:
 
     def begin(self) -> Driver:
         """Make what drives the arm, and begin to record, unless that is done."""
-        robot = self.robot
-        if self.controller is None:
-            words = payload_warning(self.config, date.today())
-            if words and robot.real_sensor and not robot.wrench_compensated:
-                self.tell(words)
-            self.controller = Controller(robot.model, self.config, live=self._live)
+        controller = self._driver()
         if self._record is not None and self._recorder is None:
             if self._replace:
                 self._record.unlink(missing_ok=True)
-            self._recorder = Recorder(robot.name, self._record, robot.model)
+            self._recorder = Recorder(self.robot.name, self._record, self.robot.model)
             self._open.enter_context(self._recorder)
-        return self.controller
+        return controller
 
     def prepare(self, played: Played | None = None) -> None:
         """Have all agreed to that a start needs, make what drives the arm, and begin to record.
@@ -166,22 +161,21 @@ class Run:
         Raises:
             NotPermitted: somebody did not agree.
         """
-        controller, robot = self.begin(), self.robot
-        self._prepared, self.motion = True, None
-        if not isinstance(controller, Controller):
-            return
-        config = controller.config
-        if words := pressing(config):
-            self._require("force", words)
-        X_WP = robot.model.fk(robot.look().q)
-        if played is not None:
-            path, speed, late = played.path, played.speed, played.late
-            self.motion = Playing(path, robot.model, config, speed, late=late)
-            self._require("play", played.words(robot.name, X_WP))
-        elif (travel := travel_of(robot.model, config, robot.look().q)) is not None:
-            self._require("travel", travel.words)
-            self.motion = Straight(travel.X_WD)
-        self._to_its_end = played is not None
+        controller, robot = self._driver(), self.robot
+        self.motion, self._to_its_end = None, played is not None
+        if isinstance(controller, Controller):
+            config, q = controller.config, robot.look().q
+            if words := pressing(config):
+                self._require("force", words)
+            if played is not None:
+                path, speed, late = played.path, played.speed, played.late
+                self.motion = Playing(path, robot.model, config, speed, late=late)
+                self._require("play", played.words(robot.name, robot.model.fk(q)))
+            elif (travel := travel_of(robot.model, config, q)) is not None:
+                self._require("travel", travel.words)
+                self.motion = Straight(travel.X_WD)
+        self.begin()
+        self._prepared = True
 
     def drive(
         self,
@@ -195,13 +189,13 @@ class Run:
         Args:
             seconds: on the robot's clock; None goes on until Ctrl-C, SIGTERM, a closed terminal,
                 a stop, or the end of the path that is played.
-            checked: all has just been looked at and agreed to.
+            checked: the arm has just been seen to stand still, untouched; else it is looked at.
             begun: called once, when nothing stands against the start any more.
 
         Returns:
             What this was like; `summary` has all so far.
         """
-        if not (checked or self._prepared):
+        if not self._prepared:
             self.prepare()
         self._prepared = False
         try:
@@ -239,13 +233,15 @@ class Run:
         return self.outcome
 
     def follow(self, motion: Motion | None) -> None:
-        """Be led by a motion that was agreed to, until it has an outcome: at the next `drive`."""
-        self.motion, self._to_its_end = motion, True
+        """Be led by a motion at the next `drive`, until it has an outcome: instead of `prepare`,
+        where all has been agreed to. None: give way where the arm stands, or at its equilibrium.
+        """
+        self.motion, self._to_its_end, self._prepared = motion, True, True
 
     @property
     def outcome(self) -> str:
-        """How the last motion ended: "reached", or why not; "" if there was none."""
-        if self.motion is None:
+        """How the last path ended: "reached", or why not; "" if there was none."""
+        if self.motion is None or not self._to_its_end:
             return ""
         return self.motion.outcome or "it was ended before"
 
@@ -296,6 +292,16 @@ class Run:
             self.controller.stop(why)
 
     # --- inside ---
+
+    def _driver(self) -> Driver:
+        """What drives the arm, made now if it is not there."""
+        robot = self.robot
+        if self.controller is None:
+            words = payload_warning(self.config, date.today())
+            if words and robot.real_sensor and not robot.wrench_compensated:
+                self.tell(words)
+            self.controller = Controller(robot.model, self.config, live=self._live)
+        return self.controller
 
     def _require(self, act: str, words: str) -> None:
         self.assent.require(act, words, simulated=self.robot.simulated)
