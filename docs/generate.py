@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from assent import assent_page
 from commands import commands_page
 
 import ur_admittance
@@ -29,7 +30,7 @@ REACTIONS = {
     "stop": "The arm brakes to rest inside its limits and stays there until `reset()`; to "
     "*start again* is that, or a new run.",
 }
-OUTSIDE = (
+UNDECIDED = (
     "A stop that the tick did not decide sets the bit `stop_requested`, and says why under a code "
     "of its own. Words that are given to `Controller.stop` are taken whole.\n"
 )
@@ -162,7 +163,7 @@ def faults_page() -> str:
         ]
         parts += [f"## {reaction.capitalize()}\n", f"{text}\n"]
         parts.append(table(("name", "bit", "what is so", "what to do"), rows))
-    parts += ["## From outside the tick\n", OUTSIDE]
+    parts += ["## From outside the tick\n", UNDECIDED]
     rows = [(f"`{c.code}`", c.text, c.advice or "nothing") for c in faults.CAUSES.values()]
     parts.append(table(("code", "who or what", "what to do, unless it says otherwise"), rows))
     return "\n".join(parts)
@@ -336,6 +337,7 @@ def gallery_page() -> str:
 
 
 PAGES = {
+    "assent.md": lambda: assent_page(NOTE, table),
     "commands.md": lambda: commands_page(NOTE, table),
     "gallery.md": gallery_page,
     "faults.md": faults_page,

@@ -12,7 +12,7 @@ from tests.cli.support import BRIEF, GUIDED, PUSHED, attached, invoke, until
 from ur_admittance.blackboard import Blackboard
 from ur_admittance.telemetry.recording import read
 
-RECORDER = "ur_admittance.telemetry.recorder"
+RECORDER = "ur_admittance.telemetry.writer"
 
 
 def test_a_recording_is_never_overwritten_unless_asked(recording: Path, runtime) -> None:

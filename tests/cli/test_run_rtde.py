@@ -199,7 +199,7 @@ def test_a_stop_of_the_robot_is_said_with_what_to_do(begin, fake: Traced) -> Non
 def test_init_brings_the_arm_home_and_writes_its_pose(lead, fake: Traced) -> None:
     home = fake.machine.actual_q.copy()
     fake.machine.hand_move(home + np.array([0.1, 0.05, -0.05, 0.0, 0.1, 0.1]))
-    init = lead("init", "--json")
+    init = lead("init", "--yes", "--json")
     out, problems = ended(init)
     assert init.process.returncode == 0, problems
     np.testing.assert_allclose(json.loads(out)["joints"], home, atol=1e-3)
@@ -226,7 +226,7 @@ def test_demo_on_an_arm_asks_first(runtime, fake: Traced) -> None:
     result = invoke("demo", "--robot", f"rtde://{fake.host}")
     assert result.exit_code == 1
     assert "will give way to your hand" in result.stderr
-    assert "nobody agreed, nothing has moved" in result.stderr
+    assert "nothing has moved; at a terminal it asks" in result.stderr
     assert fake.rtde.clients == []
 
 

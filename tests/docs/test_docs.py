@@ -10,13 +10,17 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import pytest
 import typer
 
 import ur_admittance
 from tests.test_layering import room_of
+from ur_admittance import RobotModel
 from ur_admittance.config import Config
 from ur_admittance.kernel import layout
+from ur_admittance.kernel.spatial import quaternion_of
+from ur_admittance.motion.taught import Path as Taught
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -91,6 +95,21 @@ def test_the_simulated_arm_of_the_docs_runs_and_ends_at_rest():
     result = python("-c", blocks("docs/robots.md", "python")[0])
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("inactive")
+
+
+def test_the_run_of_the_docs_is_recorded_and_plays_a_path(tmp_path, monkeypatch):
+    monkeypatch.setenv("UR_ADMITTANCE_RUNTIME", str(tmp_path / "runtime"))
+    code = next(block for block in blocks("docs/robots.md", "python") if "ua.Run(" in block)
+    assert len(code.strip().splitlines()) <= 10
+    model = RobotModel.ur("ur5e")
+    X = model.fk(model.home)
+    wxyz = quaternion_of(np.ascontiguousarray(X[:3, :3]))
+    poses = [[X[0, 3], X[1, 3] + 0.02 * n / 10, X[2, 3], *wxyz] for n in range(11)]
+    Taught(np.linspace(0.0, 1.0, 11), np.array(poses), model.home).save(tmp_path / "wave.json")
+    made = 'ua.robots.make("sim:ur5e", realtime=False)'  # as written, but without waiting
+    result = python("-c", code.replace('"sim:ur5e"', made), folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("reached") and "lost=0" in result.stdout
 
 
 @pytest.mark.slow

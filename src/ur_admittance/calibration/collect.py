@@ -81,6 +81,8 @@ def through(
         taken: called with all that is known after each pose.
     """
     robot = run.robot
+    words = f"{robot.name} will turn its wrist through {len(ways)} poses"
+    run.assent.require("lead", words, simulated=robot.simulated)  # before anything is started on it
     first = gather(robot)
     taken([first])
     reading = first.samples.mean(axis=0)

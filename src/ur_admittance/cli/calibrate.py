@@ -172,8 +172,11 @@ def _measured(
     from ur_admittance.run.signals import signals
 
     tell = _progress(poses, config) if not quiet else lambda measured: None
-    assent = assent_of("calibrate", permits(lead=yes))
-    with signals() as asked, run_to_lead(url, config, assent, watch=by_hand, **more) as run:
+    permit, leading = permits(lead=yes), dict(more, watch=by_hand)
+    with (
+        signals() as asked,
+        run_to_lead(url, config, assent_of("calibrate", permit, asked), **leading) as run,
+    ):
         arm = run.robot
         if arm.wrench_compensated:
             raise CalibrationError(

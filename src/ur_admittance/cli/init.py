@@ -74,7 +74,8 @@ def init(
             if not stay:
                 goal = arm.model.home if home is None else home
                 way = straight(arm.model, run.config, arm.look().q, goal)
-                typer.echo(f"{arm.name} moves for {way.seconds:.1f} s ...", err=True)
+                if arm.simulated:  # else it is told by whoever asks
+                    typer.echo(f"{arm.name} moves for {way.seconds:.1f} s ...", err=True)
                 run.lead(way, verb="init")
             q = arm.wait().q.copy()
     X_WP = arm.model.fk(q)

@@ -27,6 +27,7 @@ class Act(NamedTuple):
         option: of the command line, that permits it; "" if none does.
         instead: what else a person can do, behind the option.
         question: that a person is asked.
+        verbs: that have the option.
         simulated: whether a simulated arm, which hurts nobody, needs assent, too.
         terminal, script, python, page, blackboard, ros: how each surface gets it.
     """
@@ -36,6 +37,7 @@ class Act(NamedTuple):
     option: str = ""
     instead: str = ""
     question: str = ""
+    verbs: tuple[str, ...] = ("run", "play")
     simulated: bool = False
     terminal: str = OPTION
     script: str = OPTION
@@ -77,6 +79,7 @@ ACTS = (
         "lead the arm",
         "--yes",
         question="Is the arm free to go there?",
+        verbs=("init", "calibrate", "identify"),
         terminal=ASKS,
         python=FREE,
     ),
@@ -85,6 +88,7 @@ ACTS = (
         "play a path or follow a plan",
         "--yes",
         question="Is the arm free to go along it?",
+        verbs=("play",),
         terminal=ASKS,
         python=FREE,
         ros=FREE,
@@ -134,10 +138,9 @@ ACTS = (
     ),
     Act(
         "recover",
-        "start although the last program on the robot ended by itself",
+        "start before somebody has looked at an arm whose last program ended by itself",
         "--reset",
-        "look at the arm, and at what led to it",
-        "Have you looked at the arm, and may it move?",
+        question="Have you looked at the arm, and may it move?",
         terminal=ASKS,
     ),
     Act(
@@ -246,13 +249,17 @@ class Assent:
         raise NotPermitted(self._refusal(act, "" if asked else words), act)
 
     def _refusal(self, act: Act, words: str) -> str:
+        ways = ", or ".join(filter(None, (self._way(act), act.instead)))
+        parts = filter(None, (words, f"not permitted to {act.does}, nothing has moved", ways))
+        return f"{self.verb}: {'; '.join(parts)}"
+
+    def _way(self, act: Act) -> str:
+        """How to have it permitted on this surface, by an option that the verb has; or ""."""
         answer = getattr(act, self.surface)
-        if answer == NEVER:
-            way = f"not from {'the' if self.surface != 'ros' else 'a'} {self.surface}"
-        elif self.surface == "python":
-            way = f"permit={{{act.name!r}}} lets it"
-        else:
-            way = f"{act.option} lets it"
-        ways = ", or ".join(filter(None, (way, act.instead)))
-        why = f"{words}; " if words else ""
-        return f"{self.verb}: {why}not permitted to {act.does}, nothing has moved; {ways}"
+        if answer != NEVER and self.surface == "python":
+            return f"permit={{{act.name!r}}} lets it"
+        if answer != NEVER and act.option and self.verb in act.verbs:
+            return f"{act.option} lets it"
+        if self.surface == "script" and act.terminal == ASKS:
+            return "at a terminal it asks"
+        return f"not from a {self.surface}" if answer == NEVER else ""
