@@ -83,6 +83,7 @@ class Ros2Robot(Robot):
             name: of this robot, in messages and on the blackboard.
         """
         self.config = Config() if config is None else config
+        self.led_by = "velocity" if self.config.output.mode == "velocity" else "position"
         wire.refuse_places(self.config)
         self.problem, self.strange = "", None
         self._given = wire.model_named(model, self.config) if isinstance(model, str) else model
