@@ -1,6 +1,6 @@
 """The manager of a chain: every cycle it runs the links in order, and hands on their command.
 
-It has the surface of `Controller` that `loop.run` needs, so a chain drives a robot as a controller
+It has the surface of `Controller` that a run needs, so a chain drives a robot as a controller
 does: `manager.run(robot)`.
 """
 
