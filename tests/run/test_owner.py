@@ -10,10 +10,12 @@ import pytest
 
 import ur_admittance as ua
 from ur_admittance.blackboard import Blackboard
+from ur_admittance.motion.joints import straight as joints_straight
 from ur_admittance.motion.taught import Path as Taught
 from ur_admittance.robots.base import Robot
 from ur_admittance.robots.sim import SimRobot
 from ur_admittance.run.assent import NotPermitted
+from ur_admittance.run.signals import signals
 from ur_admittance.telemetry.recording import read
 
 SOURCE = Path(ua.__file__).parent
@@ -166,3 +168,13 @@ def test_nothing_commands_a_robot_but_a_run() -> None:
 def test_a_robot_that_no_run_owns_is_agreed_to_by_nobody() -> None:
     with pytest.raises(ua.RobotError, match=r"permit=\{'replace'\}"):
         Robot.assent("replace", "a program plays")
+
+
+def test_a_signal_stops_an_arm_that_is_led_also_if_its_caller_collects_them(runtime) -> None:
+    with signals() as asked, ua.Run(simulated(), GUIDING) as run:
+        start = run.robot.wait().q.copy()
+        way = joints_straight(run.robot.model, run.config, start, start + 0.2)
+        asked.append(2)
+        with pytest.raises(ua.RobotError, match="interrupted; the arm was braked on the way"):
+            run.lead(way)
+        np.testing.assert_allclose(run.robot.wait().q, start, atol=1e-3)

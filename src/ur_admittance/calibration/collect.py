@@ -69,7 +69,6 @@ def gather(robot: Robot, *, seconds: float = SECONDS) -> Measured:
 def through(
     run: Run,
     ways: Sequence[JointPath],
-    asked: Sequence[int] = (),
     taken: Callable[[list[Measured]], None] = lambda measured: None,
 ) -> list[Measured]:
     """Lead the arm along the ways, and gather at the end of each.
@@ -77,7 +76,6 @@ def through(
     Args:
         run: gives the limits on the way. Bias and payload need not be known: what stops the arm
             is a change of force of more than 120 N, or of torque of 20 Nm, since the start.
-        asked: stops the arm when it is no longer empty: what `signals` collects.
         taken: called with all that is known after each pose.
     """
     robot = run.robot
@@ -99,7 +97,7 @@ def through(
     measured = [first]
     for way in ways:
         here = robot.wait().q.copy()
-        run.lead(way.begun_at(here), watched, asked, "calibrate")
+        run.lead(way.begun_at(here), watched, "calibrate")
         measured.append(gather(robot))
         taken(measured)
     return measured

@@ -189,7 +189,7 @@ def _measured(
         here = arm.look().q.copy()
         ways = choose(arm.model, run.config, here, count=poses - 1, tilt=math.radians(tilt))
         _show_way(arm.name, arm.model, here, ways)
-        measured = through(run, ways, asked, tell)
+        measured = through(run, ways, tell)
         if not quiet:
             typer.echo("", err=True)
         return arm.name, arm.model, measured, arm.real_sensor

@@ -68,7 +68,8 @@ def shake(
             state = robot.wait()
             q[k], wrench[k] = state.q, state.wrench
             age = robot.clock() - state.wrench_time
-            if why := "interrupted" if asked else problem(q[: k + 1], wrench[: k + 1], age):
+            why = problem(q[: k + 1], wrench[: k + 1], age) or robot.trouble()
+            if why := "interrupted" if asked else why:
                 raise RobotError(f"{why}; the arm was stopped")
             robot.send_velocity(np.full(6, rate))
     finally:

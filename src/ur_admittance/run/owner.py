@@ -245,26 +245,19 @@ class Run:
             return ""
         return self.motion.outcome or "it was ended before"
 
-    def lead(
-        self,
-        way: JointPath,
-        config: Config | None = None,
-        asked: Sequence[int] = (),
-        verb: str = "lead",
-    ) -> None:
+    def lead(self, way: JointPath, config: Config | None = None, verb: str = "lead") -> None:
         """Lead the joints along a way, stiffly: it does not give way, but a force stops it.
 
         Args:
             way: from `motion.joints.straight`.
             config: limits and the greatest force; default: the run's.
-            asked: stops the arm when it is no longer empty.
             verb: who asks, for messages.
 
         Raises:
             RobotError: it was stopped; it now stands somewhere on the way.
         """
         self._require("lead", f"{self.robot.name} will move for {way.seconds:.1f} s")
-        with self._punctual(asked) as asked:
+        with self._punctual() as asked:
             lead(self.robot, config or self.config, way, asked, verb=verb)
 
     def shake(self, rates: np.ndarray, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
@@ -278,7 +271,7 @@ class Run:
             Joint angles, rad (n, 6), and readings, N and Nm (n, 6).
         """
         self._require("lead", f"{self.robot.name} will move a few centimetres")
-        with self._punctual(()) as asked:
+        with self._punctual() as asked:
             return shake(self.robot, rates, problem, asked)
 
     @property
@@ -307,14 +300,16 @@ class Run:
         self.assent.require(act, words, simulated=self.robot.simulated)
 
     @contextmanager
-    def _punctual(self, asked: Sequence[int]) -> Iterator[Sequence[int]]:
-        """The machine as it is asked for, and signals noted, while an arm is led."""
+    def _punctual(self) -> Iterator[Sequence[int]]:
+        """The machine as it is asked for, while an arm is led; gives the signals so far, those of a
+        caller who collects them, too.
+        """
         self.robot.keep_frame()
-        with signals() as noted:
+        with signals() as asked:
             try:
                 if self.real_time is not None:
                     prepare(self.real_time)
-                yield asked or noted
+                yield asked
             finally:
                 if self.real_time is not None:
                     restore()
