@@ -41,7 +41,7 @@ from ur_admittance.kernel.wrench import accept_wrench, to_law_axes, wrench
 
 STEPS = ("check", "kinematics", "wrench", "law", "command pose", "track", "limit, ik", "write")
 CHECK, KINEMATICS, WRENCH, LAW, POSE, TRACK, IK, WRITE = range(len(STEPS))
-LAPS = np.array([3, 1, 1, 1, 1, 2, 1, 1, 1])  # clock readings of each step in one tick
+LAPS = np.array([3, 1, 1, 1, 1, 2, 1, 1])  # clock readings of each step in one tick
 
 
 @jit
